@@ -1,0 +1,7 @@
+"""Counting: the engine that answers questions about the rows, and counts that are kept without them."""
+
+from tanbark.counts.engine import CountEngine, PairInformation
+from tanbark.counts.memory import MemoryCounts
+from tanbark.counts.stored import StoredCounts
+
+__all__ = ["CountEngine", "MemoryCounts", "PairInformation", "StoredCounts"]

@@ -1,0 +1,160 @@
+"""The compiled loops that count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from tanbark.machine import kernel
+
+Array = NDArray[Any]
+
+ROWS_AT_ONCE = 4096
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # numba's decorators carry no types
+def popcount(typing: Any, word: Any) -> Any:
+    """Count the bits of a word by the machine's own instruction."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), build
+
+
+@kernel
+def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, bits: Array) -> None:
+    """Set, for every column and state, the bits of the rows in that state.
+
+    ``bits[first[column] + state]`` is the bitset of a state; row t has the bit ``place[t]``. ``first`` is negative
+    for columns that get no bitsets. A missing value sets no bit.
+    """
+    n_columns, n_rows = codes.shape
+    for column in range(n_columns):
+        if first[column] < 0:
+            continue
+        for row in range(n_rows):
+            code = codes[column, row]
+            if code < n_states[column]:
+                bit = place[row]
+                bits[first[column] + code, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+
+
+@kernel
+def count_pairs_by_bits(
+    bits: Array, first: Array, n_states: Array, complete: Array, segments: Array, margins: Array, pairs: Array,
+    starts: Array, out: Array,
+) -> None:  # fmt: skip
+    """Count (left, right, class) for pairs of columns by AND and popcount over the words of each class.
+
+    The last state of a column without gaps is what the others leave of the margin, so it is not counted.
+    ``segments[c]`` and ``segments[c + 1]`` bound the words of class c; ``margins[state row, c]`` counts a state.
+    """
+    n_classes = len(segments) - 1
+    for pair in range(len(pairs)):
+        left, right = pairs[pair, 0], pairs[pair, 1]
+        n_left, n_right = n_states[left], n_states[right]
+        counted_left, counted_right = n_left - complete[left], n_right - complete[right]
+        start = starts[pair]
+        for a in range(counted_left):
+            row_a = bits[first[left] + a]
+            for b in range(counted_right):
+                row_b = bits[first[right] + b]
+                for c in range(n_classes):
+                    total = np.uint64(0)
+                    for word in range(segments[c], segments[c + 1]):
+                        total += popcount(row_a[word] & row_b[word])
+                    out[start + (a * n_right + b) * n_classes + c] = np.int64(total)
+        if complete[right]:
+            for a in range(counted_left):
+                for c in range(n_classes):
+                    rest = margins[first[left] + a, c]
+                    for b in range(counted_right):
+                        rest -= out[start + (a * n_right + b) * n_classes + c]
+                    out[start + (a * n_right + counted_right) * n_classes + c] = rest
+        if complete[left]:
+            for b in range(n_right):
+                for c in range(n_classes):
+                    rest = margins[first[right] + b, c]
+                    for a in range(counted_left):
+                        rest -= out[start + (a * n_right + b) * n_classes + c]
+                    out[start + (counted_left * n_right + b) * n_classes + c] = rest
+
+
+@kernel
+def count_sets(
+    codes: Array, weights: Array, members: Array, member_starts: Array, n_states: Array, starts: Array, out: Array
+) -> None:
+    """Count the joint states of sets of columns directly, in mixed radix, skipping rows with a gap in the set.
+
+    Set s has the columns ``members[member_starts[s]:member_starts[s + 1]]``, the last varying fastest, and counts
+    into ``out`` from ``starts[s]``. Empty ``weights`` count every row once.
+    """
+    n_rows = codes.shape[1]
+    keys = np.empty(ROWS_AT_ONCE, np.int64)
+    weighted = len(weights) > 0
+    for s in range(len(member_starts) - 1):
+        for low in range(0, n_rows, ROWS_AT_ONCE):
+            size = min(ROWS_AT_ONCE, n_rows - low)
+            keys[:size] = starts[s]
+            _add_keys(codes, members[member_starts[s] : member_starts[s + 1]], n_states, starts[s], low, size, keys)
+            if weighted:
+                for row in range(size):
+                    if keys[row] >= 0:
+                        out[keys[row]] += weights[low + row]
+            else:
+                for row in range(size):
+                    if keys[row] >= 0:
+                        out[keys[row]] += 1
+
+
+@kernel
+def _add_keys(codes: Array, members: Array, n_states: Array, start: int, low: int, size: int, keys: Array) -> None:
+    """Turn a block of rows into cell numbers of one set, -1 where a value is missing."""
+    stride = 1
+    for position in range(len(members) - 1, -1, -1):
+        column = members[position]
+        states = n_states[column]
+        values = codes[column, low : low + size]
+        for row in range(size):
+            code = np.int64(values[row])
+            bad = code >= states or keys[row] < 0
+            keys[row] = -1 if bad else keys[row] + code * stride
+        stride *= states
+
+
+@kernel
+def pair_gains(counts: Array, starts: Array, n_left: Array, n_right: Array, n_classes: int, gain: Array, rows: Array) -> None:
+    """Turn (left, right, class) counts of many pairs into N I(left; right | class) and N.
+
+    The same sum as ``scores.conditional_mutual_information`` times N.
+    """
+    for pair in range(len(starts)):
+        total, information = 0.0, 0.0
+        lefts, rights = np.empty(n_left[pair]), np.empty(n_right[pair])
+        for c in range(n_classes):
+            lefts[:] = 0.0
+            rights[:] = 0.0
+            size = 0.0
+            cell = starts[pair] + c
+            for a in range(n_left[pair]):
+                for b in range(n_right[pair]):
+                    n = counts[cell]
+                    lefts[a] += n
+                    rights[b] += n
+                    size += n
+                    cell += n_classes
+            total += size
+            cell = starts[pair] + c
+            for a in range(n_left[pair]):
+                for b in range(n_right[pair]):
+                    n = float(counts[cell])
+                    if n > 0.0:
+                        information += n * np.log(n * size / (lefts[a] * rights[b]))
+                    cell += n_classes
+        gain[pair] = max(information, 0.0)
+        rows[pair] = total

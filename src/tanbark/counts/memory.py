@@ -1,0 +1,232 @@
+"""The engine for rows in memory: bitsets for small tables, direct counting for wide ones, sorting for huge ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.counts.engine import ColumnSet, Counts, Floats, PairInformation
+from tanbark.machine import blocks, run_threads, thread_count
+from tanbark.scores import conditional_mutual_information
+from tanbark.table import CodedTable, Schema, missing_code
+
+Integers = NDArray[np.int64]
+
+MOST_BIT_STATES = 12  # columns with more states get no bitsets: they would outgrow the codes
+MOST_BIT_CELLS = 128  # pairs with more counted cells are faster to count directly
+DENSE_CELLS = 1 << 22  # larger pair tables are measured by their observed cells alone
+BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
+
+
+class MemoryCounts:
+    """Count a coded table in memory.
+
+    The way of counting is chosen set by set and never changes a count; results do not depend on ``n_jobs``.
+    """
+
+    def __init__(self, table: CodedTable, *, n_jobs: int | None = None) -> None:
+        self._table = table
+        self._threads = thread_count(n_jobs)
+        self._states = np.array(table.schema.cardinalities, np.int64)
+
+    @property
+    def schema(self) -> Schema:
+        """Columns and states, the class last."""
+        return self._table.schema
+
+    @property
+    def total(self) -> float:
+        """Number of rows, or the sum of their weights."""
+        weights = self._table.weights
+        return float(self._table.n_rows if weights is None else weights.sum())
+
+    def batches(self, size: int = 65536) -> Iterator[tuple[NDArray[np.unsignedinteger], Floats | None]]:
+        """Walk over the coded rows: (columns, rows) codes with their weights."""
+        weights = self._table.weights
+        for low, high in blocks(self._table.n_rows, size):
+            yield self._table.codes[:, low:high], None if weights is None else weights[low:high]
+
+    def tables(self, sets: Sequence[ColumnSet]) -> list[Counts]:
+        """Count the joint states of each set of columns, as dense arrays whose axes follow the set."""
+        if not sets:
+            return []
+        shapes = [tuple(int(self._states[column]) for column in columns) for columns in sets]
+        sizes = np.array([math.prod(shape) for shape in shapes], np.int64)
+        flat = self._count_directly(sets, sizes)
+        ends = np.cumsum(sizes)
+        return [
+            flat[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes, strict=True)
+        ]
+
+    def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[Integers, Counts]]:
+        """Count only the cells that occur: for each set the (n_cells, n_columns) states, sorted, and their counts."""
+        return run_threads(self._observed_cells, [(columns,) for columns in sets], self._threads)
+
+    def pair_information(self) -> PairInformation:
+        """Measure the dependence of every two features given the class."""
+        n = len(self.schema.features)
+        gain, rows = np.zeros(n * (n - 1) // 2), np.zeros(n * (n - 1) // 2)
+        for low, high, pairs in self._pair_blocks():
+            gain[low:high], rows[low:high] = self._measure_pairs(pairs)
+        return PairInformation(gain, rows)
+
+    def pair_tables(self) -> Counts:
+        """Count (i, j, class) for all pairs of features i < j, one table after another in one flat array."""
+        parts = [self._count_pairs(pairs)[0] for _, _, pairs in self._pair_blocks()]
+        return np.concatenate(parts) if parts else np.zeros(0, self._dtype)
+
+    @property
+    def _dtype(self) -> type[np.generic]:
+        return np.int64 if self._table.weights is None else np.float64
+
+    def _count_directly(self, sets: Sequence[ColumnSet], sizes: Integers) -> Counts:
+        from tanbark.counts import kernels
+
+        weights = np.zeros(0) if self._table.weights is None else self._table.weights
+        starts = np.cumsum(sizes) - sizes
+        out = np.zeros(int(sizes.sum()), self._dtype)
+        members = np.array([column for columns in sets for column in columns], np.int64)
+        ends = np.cumsum([0, *map(len, sets)])
+        step = max(1, -(-len(sets) // (4 * self._threads)))
+
+        def work(low: int, high: int) -> None:
+            kernels.count_sets(
+                self._table.codes, weights, members, ends[low : high + 1], self._states, starts[low:high], out
+            )
+
+        run_threads(work, blocks(len(sets), step), self._threads)
+        return out
+
+    def _observed_cells(self, columns: ColumnSet) -> tuple[Integers, Counts]:
+        codes = self._table.codes[list(columns)]
+        observed = (codes != missing_code(codes)).all(axis=0)
+        codes = codes[:, observed]
+        keys = np.zeros(codes.shape[1], np.int64)
+        radix = 1
+        for column, values in zip(columns, codes, strict=True):
+            if radix * int(self._states[column]) >= 2**62:
+                _, keys = np.unique(keys, return_inverse=True)
+                radix = int(keys.max(initial=0)) + 1
+            keys = keys * self._states[column] + values
+            radix *= int(self._states[column])
+        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        weights = None if self._table.weights is None else self._table.weights[observed]
+        counts = np.bincount(place, weights=weights, minlength=len(first))
+        return codes[:, first].T.astype(np.int64), counts.astype(self._dtype)
+
+    def _pair_blocks(self) -> Iterator[tuple[int, int, Integers]]:
+        """Cut the pairs of features into blocks whose tables fit in memory together."""
+        n = len(self.schema.features)
+        first, second = np.triu_indices(n, 1)
+        pairs = np.stack([first, second], axis=1).astype(np.int64)
+        n_classes = self._states[self.schema.target]
+        sizes = np.minimum(self._states[first] * self._states[second] * n_classes, DENSE_CELLS)
+        low = 0
+        ends = np.cumsum(sizes)
+        while low < len(pairs):
+            before = ends[low] - sizes[low]
+            high = max(low + 1, int(np.searchsorted(ends, before + BLOCK_CELLS, side="right")))
+            yield low, high, pairs[low:high]
+            low = high
+
+    def _measure_pairs(self, pairs: Integers) -> tuple[Floats, Floats]:
+        from tanbark.counts import kernels
+
+        n_classes = int(self._states[self.schema.target])
+        sizes = self._states[pairs[:, 0]] * self._states[pairs[:, 1]] * n_classes
+        gain, rows = np.zeros(len(pairs)), np.zeros(len(pairs))
+        dense = np.flatnonzero(sizes <= DENSE_CELLS)
+        counts, starts = self._count_pairs(pairs[dense])
+        left, right = self._states[pairs[dense, 0]], self._states[pairs[dense, 1]]
+        kernels.pair_gains(counts, starts, left, right, n_classes, found := np.zeros(len(dense)), n := np.zeros(len(dense)))
+        gain[dense], rows[dense] = found, n
+        for pair in np.flatnonzero(sizes > DENSE_CELLS):
+            gain[pair], rows[pair] = self._measure_by_cells(tuple(pairs[pair].tolist()))
+        return gain, rows
+
+    def _measure_by_cells(self, pair: tuple[int, int]) -> tuple[float, float]:
+        """Measure one pair by its observed cells, class by class, without its full table."""
+        ((states, counts),) = self.cells([(*pair, self.schema.target)])
+        gain = 0.0
+        for label in np.unique(states[:, 2]):
+            rows = states[:, 2] == label
+            left, right, n = states[rows, 0], states[rows, 1], counts[rows].astype(float)
+            margins = np.bincount(left, n)[left] * np.bincount(right, n)[right]
+            gain += float((n * np.log(n * n.sum() / margins)).sum())
+        return max(gain, 0.0), float(counts.sum())
+
+    def _count_pairs(self, pairs: Integers) -> tuple[Counts, Integers]:
+        """Count (left, right, class) for pairs; give the flat tables and where each begins."""
+        n_classes = int(self._states[self.schema.target])
+        sizes = self._states[pairs[:, 0]] * self._states[pairs[:, 1]] * n_classes
+        starts = np.cumsum(sizes) - sizes
+        out = np.zeros(int(sizes.sum()), self._dtype)
+        by_bits = self._suits_bits(pairs)
+        if by_bits.any():
+            self._count_by_bits(pairs[by_bits], starts[by_bits], out)
+        if not by_bits.all():
+            target = self.schema.target
+            rest = [(int(a), int(b), target) for a, b in pairs[~by_bits]]
+            flat = self._count_directly(rest, sizes[~by_bits])
+            ends = np.cumsum(sizes[~by_bits])
+            for start, size, end in zip(starts[~by_bits], sizes[~by_bits], ends, strict=True):
+                out[start : start + size] = flat[end - size : end]
+        return out, starts
+
+    def _suits_bits(self, pairs: Integers) -> NDArray[np.bool_]:
+        if self._table.weights is not None:
+            return np.zeros(len(pairs), bool)
+        left, right = self._states[pairs[:, 0]], self._states[pairs[:, 1]]
+        small = np.maximum(left, right) <= MOST_BIT_STATES
+        return np.asarray(small & ((left - 1) * (right - 1) <= MOST_BIT_CELLS))
+
+    def _count_by_bits(self, pairs: Integers, starts: Integers, out: Counts) -> None:
+        from tanbark.counts import kernels
+
+        bits, first, complete, segments, margins = self._bitsets
+        step = max(1, -(-len(pairs) // (8 * self._threads)))
+
+        def work(low: int, high: int) -> None:
+            kernels.count_pairs_by_bits(
+                bits, first, self._states, complete, segments, margins, pairs[low:high], starts[low:high], out
+            )
+
+        run_threads(work, blocks(len(pairs), step), self._threads)
+
+    @cached_property
+    def _bitsets(self) -> tuple[Any, ...]:
+        """Pack every state of every small column into bits, each class starting on a word of its own."""
+        from tanbark.counts import kernels
+
+        codes, target = self._table.codes, self.schema.target
+        n_classes = int(self._states[target])
+        sizes = np.bincount(codes[target], minlength=n_classes)
+        segments = np.concatenate([[0], np.cumsum(-(-sizes // 64))])
+        order = np.argsort(codes[target], kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.concatenate([64 * segments[c] + np.arange(sizes[c]) for c in range(n_classes)])
+        small = self._states[:target] <= MOST_BIT_STATES
+        held = np.where(small, self._states[:target], 0)
+        first = np.where(small, np.cumsum(held) - held, -1)
+        bits = np.zeros((int(held.sum()), int(segments[-1])), np.uint64)
+        step = max(1, -(-target // (4 * self._threads)))
+
+        def work(low: int, high: int) -> None:
+            kernels.pack_bits(codes[low:high], place, first[low:high], self._states[low:high], bits)
+
+        run_threads(work, blocks(target, step), self._threads)
+        margins = np.zeros((len(bits), n_classes), np.int64)
+        for column, table in zip(
+            np.flatnonzero(small), self.tables([(int(c), target) for c in np.flatnonzero(small)]), strict=True
+        ):
+            margins[first[column] : first[column] + len(table)] = table
+        complete = np.zeros(target, np.int64)
+        for column in np.flatnonzero(small):
+            held_rows = margins[first[column] : first[column] + self._states[column]].sum()
+            complete[column] = int(held_rows == codes.shape[1])
+        return bits, first, complete, segments, margins

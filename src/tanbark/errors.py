@@ -1,0 +1,86 @@
+"""Every exception and warning of Tanbark.
+
+::
+
+    TanbarkError
+    ├── InputError (ValueError)         the table, the labels or the weights are not usable
+    │   └── TableTooLargeError          a family needs more cells than max_cells
+    ├── OptionError (ValueError)        an option has a value that it cannot have
+    ├── ModelFileError (ValueError)     a model file is damaged, foreign or too new
+    └── MissingPackageError (ImportError)  an extra is needed and not installed
+
+    TanbarkWarning (UserWarning)
+    ├── UnseenCategoryWarning           categories met at prediction that training never saw
+    ├── EmptyColumnWarning              a column without a single value
+    └── ImpossibleEvidenceWarning       rows to which the model gives probability zero
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class TanbarkError(Exception):
+    """Base of every error that Tanbark raises on purpose."""
+
+
+class InputError(TanbarkError, ValueError):
+    """The table, the labels or the weights are not usable as they came."""
+
+
+class TableTooLargeError(InputError):
+    """A family would need a table with more cells than ``max_cells``."""
+
+
+class OptionError(TanbarkError, ValueError):
+    """An option has a value that it cannot have."""
+
+
+class ModelFileError(TanbarkError, ValueError):
+    """A model file is damaged, foreign, or written by a newer version."""
+
+
+class MissingPackageError(TanbarkError, ImportError):
+    """A feature needs an optional package that is not installed."""
+
+
+class TanbarkWarning(UserWarning):
+    """Base of every warning that Tanbark gives."""
+
+
+class UnseenCategoryWarning(TanbarkWarning):
+    """Rows held categories that training never saw; they are treated as missing."""
+
+
+class EmptyColumnWarning(TanbarkWarning):
+    """A column has no value at all, so it tells nothing about the class."""
+
+
+class ImpossibleEvidenceWarning(TanbarkWarning):
+    """The model gives a row probability zero under every class."""
+
+
+def nearest(name: object, known: Mapping[str, object] | list[str] | tuple[str, ...]) -> str:
+    """Offer the known name nearest to a wrong one, as the end of a sentence.
+
+    >>> nearest("tam", ["tan", "naive"])
+    " Did you mean 'tan'?"
+    """
+    near = get_close_matches(str(name), list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def find(what: str, name: str, registry: Mapping[str, T]) -> T:
+    """Look a name up, or raise an error that offers the nearest one.
+
+    >>> find("learner", "tan", {"tan": 1})
+    1
+    """
+    if isinstance(name, str) and name in registry:
+        return registry[name]
+    msg = f"{what} must be one of {sorted(registry)}; got {name!r}.{nearest(name, registry)}"
+    raise OptionError(msg)

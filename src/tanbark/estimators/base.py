@@ -1,0 +1,290 @@
+"""What every classifier of ours can do, whatever its structure."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tanbark.counts import MemoryCounts, StoredCounts
+from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, find
+from tanbark.estimators import inputs
+from tanbark.estimators.encoding import learn_encoder, report_unseen
+from tanbark.estimators.explain import Explanation, explain_rows
+from tanbark.inference import joint_log_proba, normalize
+from tanbark.params import Smoothing, family_counts, fit
+from tanbark.structure import LEARNERS, Learner
+from tanbark.table import CodedTable, RawTable, Schema
+
+Floats = NDArray[np.float64]
+
+
+class NetworkClassifier(ClassifierMixin, BaseEstimator):
+    """The shell that all classifiers share: a subclass names its learner and spells out its options."""
+
+    alpha: float
+    prior: str
+    class_prior: Any
+    discretize: Any
+    categorical_features: Any
+    unseen: str
+    max_cells: int
+    n_jobs: int | None
+
+    def _learner(self) -> tuple[Learner, dict[str, Any]]:
+        """Give the structure learner and its options."""
+        raise AssertionError("every classifier names its learner")
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn structure and parameters.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_rows, n_features)
+            Strings, numbers, booleans and categoricals; None, NaN and NA are gaps.
+        y : array-like of shape (n_rows,)
+            Labels, without gaps.
+        sample_weight : array-like of shape (n_rows,), optional
+            How many times each row counts.
+        """
+        self._check_options()
+        self.__dict__.pop("counts_", None)
+        counts = MemoryCounts(self._encode_training(X, y, sample_weight, None), n_jobs=self.n_jobs)
+        return self._learn(counts)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows, without the earlier ones.
+
+        The first call settles the columns, the cut points of continuous columns and the classes (give ``classes`` where
+        the first rows may lack some); later calls add counts, and categories that are new.
+        """
+        self._check_options()
+        order = self._stored_order()
+        if not hasattr(self, "counts_") and not hasattr(self, "network_"):
+            table = self._encode_training(X, y, sample_weight, classes)
+            self.counts_ = StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), order)
+        else:
+            earlier = self._stored_counts(order)
+            self.counts_ = self._count_further(X, y, sample_weight, grow=True)
+            self.counts_ = earlier.grown(self.schema_) + self.counts_
+        return self._learn(self.counts_)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows out of the model again, exactly, as if they had never been learnt.
+
+        Only where counts suffice (see ``partial_fit``); rows that were never learnt are refused where counts tell.
+        """
+        check_is_fitted(self)
+        self._check_options()
+        earlier = self._stored_counts(self._stored_order())
+        self.counts_ = earlier - self._count_further(X, y, sample_weight, grow=False)
+        return self._learn(self.counts_)
+
+    def _stored_order(self) -> int:
+        learner, _ = self._learner()
+        if learner.stored_order == 0:
+            msg = f"{type(self).__name__} cannot learn from counts alone; use fit with all rows."
+            raise OptionError(msg)
+        return learner.stored_order
+
+    def _stored_counts(self, order: int) -> StoredCounts:
+        if hasattr(self, "counts_"):
+            return self.counts_
+        if order > 1:
+            msg = (
+                f"{type(self).__name__}.fit keeps no counts of pairs; to learn or forget step by step, begin with "
+                "partial_fit."
+            )
+            raise OptionError(msg)
+        target = self.schema_.target
+        tables = [self.family_counts_[target], *self.family_counts_[:target]]
+        return StoredCounts(self.schema_, 1, np.concatenate([table.ravel() for table in tables]))
+
+    def _count_further(self, X: Any, y: Any, sample_weight: Any, *, grow: bool) -> StoredCounts:
+        raw = inputs.read_features(self, X)
+        _, labels = inputs.read_labels(y, self.classes_)
+        weights = inputs.read_weights(sample_weight, raw.n_rows)
+        raw, labels, weights = _counted_rows(raw, labels, weights)
+        if grow:
+            self.encoder_ = self.encoder_.extended(raw)
+            self.schema_ = Schema((*self.encoder_.columns, self.schema_.columns[-1]))
+        table = self._code(raw, labels, weights, unseen="marginalize" if grow else "error")
+        return StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), self._stored_order())
+
+    def _encode_training(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> CodedTable:
+        raw = inputs.read_training_features(self, X)
+        known = None if classes is None else np.unique(np.asarray(classes))
+        self.classes_, labels = inputs.read_labels(y, known)
+        weights = inputs.read_weights(sample_weight, raw.n_rows)
+        if len(labels) != raw.n_rows:
+            msg = f"X has {raw.n_rows} rows and y has {len(labels)} labels; they must be as many."
+            raise InputError(msg)
+        raw, labels, weights = _counted_rows(raw, labels, weights)
+        if classes is None:
+            there, labels = np.unique(labels, return_inverse=True) if weights is not None else (slice(None), labels)
+            self.classes_ = self.classes_[there]
+        inputs.read_class_prior(self.class_prior, self.classes_)
+        self.encoder_ = learn_encoder(
+            raw, labels, weights, len(self.classes_), discretize=self.discretize, n_jobs=self.n_jobs,
+            categorical=inputs.categorical_mask(self.categorical_features, raw),
+        )  # fmt: skip
+        names = tuple(column.name for column in self.encoder_.columns)
+        self.schema_ = Schema((*self.encoder_.columns, inputs.class_column(y, self.classes_, names)))
+        return self._code(raw, labels, weights)
+
+    def _code(
+        self, raw: RawTable, labels: NDArray[Any], weights: Floats | None, *, unseen: str = "marginalize"
+    ) -> CodedTable:
+        encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs, extra_states=len(self.classes_))
+        if unseen == "error":
+            report_unseen(encoded.unseen, raw.n_rows, unseen)
+        encoded.codes[-1] = labels
+        return CodedTable(self.schema_, encoded.codes, weights)
+
+    def _learn(self, counts: MemoryCounts | StoredCounts) -> Self:
+        learner, options = self._learner()
+        learnt = learner.learn(counts, **options)
+        self.dag_ = learnt.dag
+        self.family_counts_ = family_counts(learnt.dag, counts, max_cells=self.max_cells)
+        self.__dict__.pop("structure_score_", None)
+        if learnt.score is not None:
+            self.structure_score_ = learnt.score
+        return self._estimate()
+
+    def _estimate(self) -> Self:
+        """Turn the counts of the families into the network."""
+        prior = inputs.read_class_prior(self.class_prior, self.classes_)
+        smoothing = Smoothing(self.prior, self.alpha)
+        self.network_ = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
+        self.n_parameters_ = self.network_.n_parameters
+        return self
+
+    def _check_options(self) -> None:
+        Smoothing(self.prior, self.alpha)
+        find("unseen", self.unseen, {"marginalize": None, "error": None})
+        whole = isinstance(self.max_cells, (int, np.integer)) and not isinstance(self.max_cells, bool)
+        if not whole or self.max_cells < 1:
+            msg = f"max_cells must be a whole number of at least 1; got {self.max_cells!r}."
+            raise OptionError(msg)
+
+    # ------------------------------------------------------------------ prediction
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Give log P(class, observed values) for every row and class."""
+        check_is_fitted(self)
+        return joint_log_proba(self.network_, self._codes(X), n_jobs=self.n_jobs)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Give the logarithms of the class probabilities."""
+        return self._posterior(self.predict_joint_log_proba(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Give the class probabilities; missing values are summed out exactly."""
+        posterior = self.predict_log_proba(X)
+        return np.exp(posterior, out=posterior)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the most probable class of every row; ties go to the first."""
+        joint = self.predict_joint_log_proba(X)
+        impossible = np.isneginf(joint).all(axis=1)
+        if impossible.any():
+            joint = self._posterior(joint)
+        return np.asarray(self.classes_[joint.argmax(axis=1)])
+
+    def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
+        raw = inputs.read_features(self, X)
+        encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs)
+        report_unseen(encoded.unseen, raw.n_rows, self.unseen)
+        return encoded.codes
+
+    def _posterior(self, joint: Floats) -> Floats:
+        posterior, evidence = normalize(joint, n_jobs=self.n_jobs)
+        impossible = np.isneginf(evidence)
+        if impossible.any():
+            msg = (
+                f"{int(impossible.sum())} rows are impossible under every class (probability zero); they get the class "
+                "prior. Use alpha > 0 to leave nothing impossible."
+            )
+            warnings.warn(msg, ImpossibleEvidenceWarning, stacklevel=3)
+            nothing = np.full((self.schema_.target, 1), 255, np.uint8)
+            prior, _ = normalize(joint_log_proba(self.network_, nothing))
+            posterior[impossible] = prior
+        return posterior
+
+    # ------------------------------------------------------------------ measures
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the total log P(label, observed values) in nats; higher is better."""
+        return self._total(self.predict_joint_log_proba(X), y, sample_weight)
+
+    def conditional_log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the total log P(label | observed values) in nats; higher is better."""
+        return self._total(self.predict_log_proba(X), y, sample_weight)
+
+    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the log-likelihood less the number of free parameters; higher is better."""
+        return self.log_likelihood(X, y, sample_weight) - self.n_parameters_
+
+    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the log-likelihood less half the log of the rows for every free parameter; higher is better."""
+        weights = inputs.read_weights(sample_weight, len(y))
+        rows = float(len(y) if weights is None else weights.sum())
+        return self.log_likelihood(X, y, sample_weight) - 0.5 * np.log(rows) * self.n_parameters_
+
+    def _total(self, per_class: Floats, y: Any, sample_weight: Any) -> float:
+        _, labels = inputs.read_labels(y, self.classes_)
+        if len(labels) != len(per_class):
+            msg = f"X has {len(per_class)} rows and y has {len(labels)} labels; they must be as many."
+            raise InputError(msg)
+        chosen = per_class[np.arange(len(labels)), labels]
+        weights = inputs.read_weights(sample_weight, len(labels))
+        return float(chosen.sum() if weights is None else (weights * chosen)[weights > 0].sum())
+
+    # ------------------------------------------------------------------ looking inside
+
+    def explain(self, X: Any, *, label: Any = None) -> Explanation:
+        """Say how much the prior and each observed value speak for a class against the rest.
+
+        Parameters
+        ----------
+        X : rows to explain
+        label : optional
+            The class to explain; by default each row's predicted class.
+        """
+        check_is_fitted(self)
+        codes = self._codes(X)
+        chosen = None if label is None else int(inputs.label_codes(np.array([label], object), self.classes_)[0])
+        return explain_rows(self.network_, codes, chosen)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a JSON file; ``tanbark.load`` reads it."""
+        from tanbark.estimators.model_file import save
+
+        save(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "network_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _counted_rows(
+    raw: RawTable, labels: NDArray[np.int64], weights: Floats | None
+) -> tuple[RawTable, NDArray[np.int64], Floats | None]:
+    """Leave out rows of weight zero: they are as if they were not there."""
+    if weights is None or (weights > 0).all():
+        return raw, labels, weights
+    keep = weights > 0
+    return raw.rows(keep), labels[keep], weights[keep]

@@ -1,0 +1,148 @@
+"""From raw features to codes: the schema that training learns and prediction follows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from tanbark.errors import InputError, OptionError, UnseenCategoryWarning, find
+from tanbark.estimators.discretizers import _Discretizer
+from tanbark.machine import thread_count
+from tanbark.table import Column, Encoded, RawTable, encode, learn_schema
+from tanbark.table.discretize import CUTTERS
+from tanbark.table.learn import Cut, extend_columns, is_category, look_at
+from tanbark.table.raw import NumberBlock
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """The features' columns and, where the user brought one, the fitted transformer of the continuous ones."""
+
+    columns: tuple[Column, ...]
+    transformer: Any = None
+    transformed: tuple[int, ...] = ()
+
+    def encode(self, table: RawTable, *, n_jobs: int | None, extra_states: int = 0) -> Encoded:
+        """Code a table that has these columns."""
+        if self.transformer is not None:
+            table = _replace_columns(table, self.transformed, _transform(self.transformer, table, self.transformed))
+        return encode(table, self.columns, extra_states=extra_states, n_jobs=n_jobs)
+
+    def extended(self, table: RawTable) -> Encoder:
+        """Append the categories of a further table."""
+        if self.transformer is not None:
+            table = _replace_columns(table, self.transformed, _transform(self.transformer, table, self.transformed))
+        return replace(self, columns=extend_columns(self.columns, table))
+
+
+def learn_encoder(
+    table: RawTable, labels: NDArray[np.int64], weights: Floats | None, n_classes: int, *, discretize: Any,
+    categorical: NDArray[np.bool_] | None, n_jobs: int | None,
+) -> Encoder:  # fmt: skip
+    """Learn categories and cut points from training rows."""
+    if isinstance(discretize, (str, _Discretizer)):
+        cutter = discretize._cutter() if isinstance(discretize, _Discretizer) else find("discretize", discretize, CUTTERS)
+
+        def cut(values: Floats, observed: NDArray[np.bool_]) -> Floats:
+            part = None if weights is None else weights[observed]
+            return cutter(values, labels[observed], n_classes, part)
+
+        return Encoder(learn_schema(table, cut, categorical=categorical, n_jobs=n_jobs))
+    if not hasattr(discretize, "fit") or not hasattr(discretize, "transform"):
+        msg = f"discretize must be one of {sorted(CUTTERS)} or a transformer; got {discretize!r}."
+        raise OptionError(msg)
+    return _learn_with_transformer(table, labels, discretize, categorical, n_jobs)
+
+
+def _learn_with_transformer(
+    table: RawTable, labels: NDArray[np.int64], discretize: Any, categorical: NDArray[np.bool_] | None,
+    n_jobs: int | None,
+) -> Encoder:  # fmt: skip
+    continuous = _continuous(table, categorical, n_jobs)
+    if not continuous:
+        return Encoder(learn_schema(table, _no_cuts(), categorical=categorical, n_jobs=n_jobs))
+    numbers = _matrix(table, continuous)
+    complete = ~np.isnan(numbers).any(axis=1)
+    if not complete.any():
+        msg = "discretize is a transformer, but no row has a value in each continuous column to fit it on."
+        raise InputError(msg)
+    transformer = clone(discretize).fit(numbers[complete], labels[complete])
+    table = _replace_columns(table, continuous, _transform(transformer, table, continuous))
+    mask = np.zeros(table.n_columns, bool) if categorical is None else categorical.copy()
+    mask[list(continuous)] = True
+    if categorical is None:
+        others = _categories(table, n_jobs)
+        mask[list(others)] = True
+    return Encoder(learn_schema(table, _no_cuts(), categorical=mask, n_jobs=n_jobs), transformer, continuous)
+
+
+def _no_cuts() -> Cut:
+    return lambda values, observed: np.zeros(0)
+
+
+def _continuous(table: RawTable, categorical: NDArray[np.bool_] | None, n_jobs: int | None) -> tuple[int, ...]:
+    found = []
+    for block in table.blocks:
+        for column, look in zip(block.columns, look_at(block, table, thread_count(n_jobs)), strict=True):
+            if not is_category(look, None if categorical is None else bool(categorical[column])):
+                found.append(column)
+    return tuple(sorted(found))
+
+
+def _categories(table: RawTable, n_jobs: int | None) -> set[int]:
+    return set(range(table.n_columns)) - set(_continuous(table, None, n_jobs))
+
+
+def _matrix(table: RawTable, columns: tuple[int, ...]) -> Floats:
+    where = {column: (block, place) for block in table.blocks for place, column in enumerate(block.columns)}
+    return np.column_stack([where[c][0].values[:, where[c][1]].astype(np.float64) for c in columns])
+
+
+def _transform(transformer: Any, table: RawTable, columns: tuple[int, ...]) -> Floats:
+    """Apply a user's transformer; gaps are filled for it and put back after it."""
+    numbers = _matrix(table, columns)
+    gaps = np.isnan(numbers)
+    filled = np.where(gaps, 0.0, numbers)
+    for column in np.flatnonzero(gaps.any(axis=0)):
+        observed = numbers[~gaps[:, column], column]
+        filled[gaps[:, column], column] = observed[0] if len(observed) else 0.0
+    states = transformer.transform(filled)
+    if issparse(states) or np.shape(states) != numbers.shape:
+        msg = (
+            f"The transformer given as discretize must return one column of states for each of the {len(columns)} "
+            f"continuous columns; got shape {np.shape(states)}. With KBinsDiscretizer use encode='ordinal'."
+        )
+        raise OptionError(msg)
+    return np.where(gaps, np.nan, np.asarray(states, dtype=np.float64))
+
+
+def _replace_columns(table: RawTable, columns: tuple[int, ...], values: Floats) -> RawTable:
+    kept = table.take([c for c in range(table.n_columns) if c not in columns])
+    back = [c for c in range(table.n_columns) if c not in columns]
+    blocks = [NumberBlock(tuple(back[c] for c in block.columns), block.values) for block in kept.blocks]
+    coded = [replace(item, column=back[item.column]) for item in kept.coded]
+    return replace(table, blocks=(*blocks, NumberBlock(columns, values)), coded=tuple(coded))
+
+
+def report_unseen(unseen: dict[str, int], n_rows: int, how: str) -> None:
+    """Warn of values that training never saw, or refuse them."""
+    if not unseen:
+        return
+    told = ", ".join(f"{name!r}: {count}" for name, count in list(unseen.items())[:5])
+    total = sum(unseen.values())
+    if how == "error":
+        msg = (
+            f"X holds {total} values that training never saw ({told}). Correct them, train with them, or use "
+            "unseen='marginalize' to treat them as missing."
+        )
+        raise InputError(msg)
+    msg = f"{total} values in {n_rows} rows were never seen in training and are treated as missing ({told})."
+    warnings.warn(msg, UnseenCategoryWarning, stacklevel=5)

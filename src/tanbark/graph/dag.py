@@ -1,0 +1,115 @@
+"""Directed acyclic graphs over named columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tanbark.errors import InputError, nearest
+
+
+@dataclass(frozen=True)
+class Dag:
+    """An immutable directed acyclic graph: the parents of every node, as sorted column indices.
+
+    >>> dag = Dag.from_arcs([("C", "A"), ("C", "B"), ("A", "B")], ["A", "B", "C"])
+    >>> dag.parents
+    ((2,), (0, 2), ())
+    >>> dag.arcs()
+    [('C', 'A'), ('A', 'B'), ('C', 'B')]
+    """
+
+    names: tuple[str, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.names) != len(self.parents):
+            msg = f"A graph needs the parents of each of its {len(self.names)} nodes; got {len(self.parents)}."
+            raise InputError(msg)
+        tidy = tuple(tuple(sorted(set(parents))) for parents in self.parents)
+        object.__setattr__(self, "parents", tidy)
+        self.order  # noqa: B018  # finding the order is how a cycle is found
+
+    @classmethod
+    def from_arcs(cls, arcs: Iterable[tuple[str, str]], names: Sequence[str]) -> Dag:
+        """Build a graph from (parent, child) names."""
+        place = {name: index for index, name in enumerate(names)}
+        parents: list[list[int]] = [[] for _ in names]
+        for arc in arcs:
+            for end in arc:
+                if end not in place:
+                    msg = f"The arc {tuple(arc)} names {end!r}, which is no column.{nearest(end, place)}"
+                    raise InputError(msg)
+            parents[place[arc[1]]].append(place[arc[0]])
+        return cls(tuple(names), tuple(tuple(found) for found in parents))
+
+    @classmethod
+    def augmented(cls, names: Sequence[str], feature_parents: Sequence[Sequence[int]]) -> Dag:
+        """Build an augmented naive Bayes graph: the class, last of ``names``, is a parent of every feature."""
+        target = len(names) - 1
+        return cls(tuple(names), (*((*parents, target) for parents in feature_parents), ()))
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of every node."""
+        found: list[list[int]] = [[] for _ in self.names]
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                found[parent].append(child)
+        return tuple(tuple(children) for children in found)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """A topological order, parents first; among the ready nodes the lowest index comes first."""
+        import heapq
+
+        waiting = [len(parents) for parents in self.parents]
+        children = self.children
+        ready = [node for node, count in enumerate(waiting) if count == 0]
+        order = []
+        while ready:
+            node = heapq.heappop(ready)
+            order.append(node)
+            for child in children[node]:
+                waiting[child] -= 1
+                if waiting[child] == 0:
+                    heapq.heappush(ready, child)
+        if len(order) < len(self.names):
+            stuck = [self.names[node] for node, count in enumerate(waiting) if count > 0]
+            msg = f"The arcs form a cycle through some of {stuck[:10]}; a Bayesian network has none. Remove an arc."
+            raise InputError(msg)
+        return tuple(order)
+
+    def arcs(self) -> list[tuple[str, str]]:
+        """List the arcs as (parent, child) names, by child and then by parent."""
+        return [(self.names[p], self.names[c]) for c, parents in enumerate(self.parents) for p in parents]
+
+    @property
+    def n_arcs(self) -> int:
+        """Number of arcs."""
+        return sum(map(len, self.parents))
+
+    def index(self, node: str | int) -> int:
+        """Find a node by name or index."""
+        if isinstance(node, int) and not isinstance(node, bool) and 0 <= node < len(self.names):
+            return node
+        if node in self.names:
+            return self.names.index(str(node))
+        msg = f"There is no node {node!r}.{nearest(node, self.names)}"
+        raise InputError(msg)
+
+    def markov_blanket(self, node: str | int) -> list[str]:
+        """Name the parents, the children and the children's other parents of a node.
+
+        >>> Dag.from_arcs([("A", "B"), ("C", "B"), ("B", "D")], "ABCD").markov_blanket("A")
+        ['B', 'C']
+        """
+        index = self.index(node)
+        members = set(self.parents[index]) | set(self.children[index])
+        for child in self.children[index]:
+            members |= set(self.parents[child])
+        return [self.names[member] for member in sorted(members - {index})]
+
+    def __repr__(self) -> str:
+        return f"Dag({len(self.names)} nodes, {self.n_arcs} arcs)"

@@ -1,0 +1,127 @@
+"""The network: a graph, a table for every node, and the schema that gives the codes their meaning."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.errors import MissingPackageError
+from tanbark.graph.dag import Dag
+from tanbark.graph.drawing import draw
+from tanbark.table import Schema
+
+Floats = NDArray[np.float64]
+
+
+def family_axes(parents: tuple[int, ...], node: int, target: int) -> tuple[int, ...]:
+    """Order a family's columns as the axes of its table: feature parents ascending, the node, the class last.
+
+    >>> family_axes((0, 5), 2, 5), family_axes((0, 1), 5, 5)
+    ((0, 2, 5), (0, 1, 5))
+    """
+    features = [p for p in sorted(parents) if p != target]
+    return (*features, node, target) if target in parents else (*features, node)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A Bayesian network over discrete columns.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns and their states; the class, where there is one, is the last column.
+    dag : Dag
+    tables : tuple of arrays
+        For every column, P(column | parents), with the axes of :func:`family_axes`.
+    """
+
+    schema: Schema
+    dag: Dag
+    tables: tuple[Floats, ...]
+
+    @property
+    def target(self) -> int:
+        """Index of the class, or -1."""
+        return self.schema.target
+
+    def axes(self, node: int) -> tuple[int, ...]:
+        """Columns along the axes of a node's table."""
+        return family_axes(self.dag.parents[node], node, self.target)
+
+    @cached_property
+    def log_tables(self) -> tuple[Floats, ...]:
+        """Natural logarithms of the tables; zero becomes -inf."""
+        with np.errstate(divide="ignore"):
+            return tuple(np.log(table) for table in self.tables)
+
+    @cached_property
+    def n_parameters(self) -> int:
+        """Number of free parameters: the sum of (states - 1) x parent configurations."""
+        sizes = self.schema.cardinalities
+        return sum(
+            (sizes[node] - 1) * math.prod(sizes[p] for p in parents) for node, parents in enumerate(self.dag.parents)
+        )
+
+    def families(self) -> dict[str, list[str]]:
+        """Give the names of every column's parents."""
+        names = self.dag.names
+        return {names[node]: [names[p] for p in parents] for node, parents in enumerate(self.dag.parents)}
+
+    def markov_blanket(self, node: str | int | None = None) -> list[str]:
+        """Name the columns that, once known, make all others irrelevant to a node (the class by default)."""
+        return self.dag.markov_blanket(self.target if node is None else node)
+
+    def table(self, node: str | int) -> Floats:
+        """Give P(node | parents) as an array; see :meth:`axes` for the order of its axes."""
+        return self.tables[self.dag.index(node)].copy()
+
+    def table_frame(self, node: str | int, *, backend: str | None = None) -> Any:
+        """Give P(node | parents) as a frame: a row per parent configuration, a column per state.
+
+        ``backend`` is "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
+        """
+        index = self.dag.index(node)
+        axes = self.axes(index)
+        parents = [axis for axis in axes if axis != index]
+        columns = self.schema.columns
+        table = np.moveaxis(self.tables[index], axes.index(index), -1)
+        grid = np.indices(table.shape[:-1]).reshape(len(parents), -1)
+        data: dict[str, Any] = {
+            columns[p].name: [columns[p].states()[k] for k in row] for p, row in zip(parents, grid, strict=True)
+        }
+        flat = table.reshape(-1, table.shape[-1])
+        for state, label in enumerate(columns[index].labels()):
+            data[f"{columns[index].name}={label}"] = flat[:, state]
+        return make_frame(data, backend)
+
+    def text(self) -> str:
+        """Draw the network as text."""
+        return draw(self.dag, self.target)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        kind = f", class {self.dag.names[self.target]!r}" if self.schema.has_class else ""
+        return (
+            f"Network({len(self.dag.names)} columns, {self.dag.n_arcs} arcs{kind}, {self.n_parameters:,} free parameters)"
+        )
+
+
+def make_frame(data: dict[str, Any], backend: str | None = None) -> Any:
+    """Build a frame of pandas, polars or pyarrow; without a choice, of the first that is installed."""
+    from importlib.util import find_spec
+
+    known = ("pandas", "polars", "pyarrow")
+    for name in known if backend is None else (backend,):
+        if find_spec(name) is not None:
+            return nw.from_dict(data, backend=name).to_native()  # type: ignore[arg-type]  # one of the known names
+    msg = f"A frame needs {backend or 'pandas'}, which is not installed: pip install {backend or 'pandas'}"
+    raise MissingPackageError(msg)

@@ -1,0 +1,76 @@
+"""Spanning trees and forests over weighted pairs of columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+
+TIE = 1e-9
+
+
+def pair_indices(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """List the pairs i < j of ``range(n)`` in order: (0, 1), (0, 2), …"""
+    first, second = np.triu_indices(n, 1)
+    return first.astype(np.int64), second.astype(np.int64)
+
+
+def rank_pairs(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Rank weights from the largest (0) down; weights within 1e-9 of the next are ties, which go to the earlier pair.
+
+    >>> rank_pairs(np.array([1.0, 3.0, 3.0 + 1e-12, 2.0])).tolist()
+    [3, 0, 1, 2]
+    """
+    order = np.argsort(-weights, kind="stable")
+    falling = weights[order]
+    step = falling[:-1] - falling[1:] > TIE * np.maximum(1.0, np.abs(falling[:-1]))
+    group = np.concatenate([[0], np.cumsum(step)]) if len(order) else order
+    ranks = np.empty(len(order), np.int64)
+    ranks[order[np.lexsort((order, group))]] = np.arange(len(order))
+    return ranks
+
+
+def maximum_spanning_forest(
+    weights: NDArray[np.float64], n: int, *, at_least: float = 0.0
+) -> list[tuple[int, int]]:
+    """Join ``n`` nodes by the heaviest pairs that close no circle, leaving out weights under ``at_least``.
+
+    ``weights`` runs over the pairs i < j in the order of :func:`pair_indices`. Ranks are all different, so the forest
+    is the one that Kruskal's algorithm finds, taking the pairs by falling weight and ties by (i, j).
+
+    >>> maximum_spanning_forest(np.array([1.0, 3.0, 2.0]), 3)
+    [(0, 2), (1, 2)]
+    """
+    first, second = pair_indices(n)
+    keep = weights >= at_least - TIE
+    if not keep.any():
+        return []
+    ranks = rank_pairs(weights[keep]) + 1.0
+    graph = coo_array((ranks, (first[keep], second[keep])), shape=(n, n)).tocsr()
+    tree = minimum_spanning_tree(graph).tocoo()
+    return sorted((int(min(i, j)), int(max(i, j))) for i, j in zip(tree.row, tree.col, strict=True))
+
+
+def direct_forest(edges: list[tuple[int, int]], n: int, root: int | None = None) -> list[tuple[int, ...]]:
+    """Point every edge away from the root of its component and give each node's parents.
+
+    The root of a component is ``root`` where it lies there, else its lowest node.
+
+    >>> direct_forest([(0, 2), (1, 2)], 4, root=1)
+    [(2,), (), (1,), ()]
+    """
+    parents: list[tuple[int, ...]] = [()] * n
+    if not edges:
+        return parents
+    first, second = np.array(edges).T
+    graph = coo_array((np.ones(len(edges)), (first, second)), shape=(n, n)).tocsr()
+    seen = np.zeros(n, bool)
+    for start in [*([] if root is None else [root]), *range(n)]:
+        if seen[start]:
+            continue
+        order, before = breadth_first_order(graph, start, directed=False)
+        seen[order] = True
+        for node in order[1:]:
+            parents[int(node)] = (int(before[node]),)
+    return parents

@@ -1,0 +1,119 @@
+"""A network laid out flat for the kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.graph import Network
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Families:
+    """Every family's log-table in one array, with the columns and strides that find an entry.
+
+    The class has no stride: where it belongs to a family, its states follow one another.
+    """
+
+    tables: Array
+    starts: Array
+    members: Array
+    strides: Array
+    member_starts: Array
+    with_class: Array
+
+    def arguments(self) -> tuple[Array, ...]:
+        """Give the arrays in the order in which the kernel takes them."""
+        return self.tables, self.starts, self.members, self.strides, self.member_starts, self.with_class
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """The features of a network that are trees given the class, children before parents."""
+
+    probability: Array
+    logarithm: Array
+    starts: Array
+    n_states: Array
+    parent: Array
+    order: Array
+    message_starts: Array
+
+    def arguments(self) -> tuple[Array, ...]:
+        """Give the arrays in the order in which the kernel takes them."""
+        return (
+            self.probability, self.logarithm, self.starts, self.n_states, self.parent, self.order, self.message_starts,
+        )  # fmt: skip
+
+
+_families: WeakKeyDictionary[Network, Families] = WeakKeyDictionary()
+_forests: WeakKeyDictionary[Network, Forest | None] = WeakKeyDictionary()
+
+
+def families(network: Network) -> Families:
+    """Lay out a network's families, once per network."""
+    if network not in _families:
+        _families[network] = _lay_out_families(network)
+    return _families[network]
+
+
+def forest(network: Network) -> Forest | None:
+    """Lay out a network whose features are trees given the class, once; None for any other."""
+    if network not in _forests:
+        _forests[network] = _lay_out_forest(network)
+    return _forests[network]
+
+
+def _lay_out_families(network: Network) -> Families:
+    target, sizes = network.target, network.schema.cardinalities
+    members, strides, ends, starts, with_class = [], [], [0], [], []
+    filled = 0
+    for node, table in enumerate(network.log_tables):
+        axes = network.axes(node)
+        stride = 1
+        for axis in reversed(axes):
+            if axis != target:
+                members.append(axis)
+                strides.append(stride)
+            stride *= sizes[axis]
+        ends.append(len(members))
+        starts.append(filled)
+        with_class.append(target in axes)
+        filled += table.size
+    whole = [np.array(part, np.int64) for part in (starts, members, strides, ends)]
+    flat = np.concatenate([table.ravel() for table in network.log_tables])
+    return Families(flat, *whole, np.array(with_class, np.bool_))
+
+
+def _lay_out_forest(network: Network) -> Forest | None:
+    target, sizes = network.target, network.schema.cardinalities
+    inner = [[p for p in parents if p != target] for parents in network.dag.parents[:target]]
+    if network.dag.parents[target] or any(len(parents) > 1 for parents in inner):
+        return None
+    n_classes = sizes[target]
+    tables = []
+    for node in range(target):
+        table = network.tables[node]
+        if target not in network.dag.parents[node]:
+            table = np.repeat(table[..., None], n_classes, axis=-1)
+        tables.append(table.ravel())
+    lengths = np.array([0, *(table.size for table in tables)], np.int64)
+    flat = np.concatenate([np.zeros(0), *tables])
+    with np.errstate(divide="ignore"):
+        logarithm = np.log(flat)
+    states = np.array(sizes[:target], np.int64)
+    return Forest(
+        flat,
+        logarithm,
+        np.cumsum(lengths)[:-1],
+        states,
+        np.array([parents[0] if parents else -1 for parents in inner], np.int64),
+        np.array([node for node in reversed(network.dag.order) if node != target], np.int64),
+        np.concatenate([[0], np.cumsum(states * n_classes)]).astype(np.int64),
+    )

@@ -1,0 +1,87 @@
+"""What we know of the machine: its cores, threads over independent work, and compiled kernels.
+
+Kernels are plain Python loops that Numba compiles once and keeps on disk. They release the interpreter lock, so
+threads over blocks of columns or rows use every core; results never depend on the number of threads, because each
+task writes to a place of its own. Numba itself is imported with the first kernel, never with ``import tanbark``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tanbark.errors import OptionError
+
+Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_announced = False
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Turn ``n_jobs`` into a number of threads: None and -1 mean every core, -2 all but one, as in joblib.
+
+    >>> thread_count(3)
+    3
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        return cores
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        msg = f"n_jobs must be None, a positive number of threads, or negative to leave cores free; got {n_jobs!r}."
+        raise OptionError(msg)
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def run_threads(task: Callable[..., Result], arguments: Iterable[Sequence[Any]], threads: int) -> list[Result]:
+    """Call ``task(*args)`` for each of ``arguments``, on threads where there is more than one of both.
+
+    >>> run_threads(max, [(1, 2), (3, 4)], 2)
+    [2, 4]
+    """
+    calls = list(arguments)
+    if threads <= 1 or len(calls) <= 1:
+        return [task(*args) for args in calls]
+    with ThreadPoolExecutor(min(threads, len(calls))) as pool:
+        futures = [pool.submit(task, *args) for args in calls]
+        return [future.result() for future in futures]
+
+
+def blocks(size: int, step: int) -> list[tuple[int, int]]:
+    """Cut ``range(size)`` into consecutive (start, stop) pieces of at most ``step``.
+
+    >>> blocks(5, 2)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    return [(start, min(start + step, size)) for start in range(0, size, step)]
+
+
+def row_blocks(n_rows: int, threads: int, *, smallest: int = 8192) -> list[tuple[int, int]]:
+    """Cut rows into a few blocks per thread, none so small that starting it costs more than running it."""
+    step = max(smallest, -(-n_rows // (4 * max(threads, 1))))
+    return blocks(n_rows, step)
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function of arrays with Numba: lock released, kept on disk, announced when it is new."""
+    from numba import njit
+
+    compiled = njit(nogil=True, cache=True)(function)
+    _announce_first_compilation(compiled, function)
+    return compiled  # type: ignore[no-any-return]  # numba's dispatcher has no type of its own
+
+
+def _announce_first_compilation(compiled: Any, function: Callable[..., Any]) -> None:
+    """Say in one line, once a process, that kernels are about to be compiled for the first time."""
+    global _announced
+    if _announced or os.environ.get("TANBARK_QUIET"):
+        return
+    stem = Path(function.__code__.co_filename).stem
+    folder = Path(compiled.stats.cache_path)
+    if not any(folder.glob(f"{stem}.*.nbi")):
+        _announced = True
+        print("tanbark: compiling its kernels for this machine, once; this takes a few seconds.", file=sys.stderr)

@@ -1,0 +1,5 @@
+"""Parameters: a graph and counts become a network with tables."""
+
+from tanbark.params.dirichlet import PRIORS, Smoothing, estimate, family_counts, fit
+
+__all__ = ["PRIORS", "Smoothing", "estimate", "family_counts", "fit"]

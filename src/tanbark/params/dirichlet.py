@@ -1,0 +1,124 @@
+"""Maximum likelihood and Dirichlet estimates of every table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.counts import CountEngine
+from tanbark.errors import OptionError, TableTooLargeError, find
+from tanbark.graph import Dag, Network
+from tanbark.graph.network import family_axes
+from tanbark.table import Schema
+
+Floats = NDArray[np.float64]
+
+PRIORS = {
+    "laplace": "alpha is added to every cell",
+    "k2": "1 is added to every cell, whatever alpha",
+    "bdeu": "alpha, the equivalent sample size, is spread evenly over a family's cells",
+    "m-estimate": "alpha rows with the column's own distribution are added to every parent configuration",
+}
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How counts become probabilities; ``alpha`` 0 is maximum likelihood (except for K2)."""
+
+    prior: str = "laplace"
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        find("prior", self.prior, PRIORS)
+        number = isinstance(self.alpha, (int, float, np.number)) and not isinstance(self.alpha, bool)
+        if not number or not math.isfinite(self.alpha) or self.alpha < 0:
+            msg = f"alpha must be a finite number of at least 0; got {self.alpha!r}."
+            raise OptionError(msg)
+
+
+def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing) -> Floats:
+    r"""Estimate P(node | parents) from the counts of a family.
+
+    ===========  ==========================================================
+    laplace      :math:`(N_{jk} + a) / (N_j + r a)`
+    k2           the same with a = 1
+    bdeu         :math:`(N_{jk} + a/(rq)) / (N_j + a/q)`
+    m-estimate   :math:`(N_{jk} + a p_k) / (N_j + a)`, p = (N_k + 1) / (N + r)
+    ===========  ==========================================================
+
+    A parent configuration without rows or prior mass becomes uniform. For a node without parents p is uniform.
+
+    Parameters
+    ----------
+    counts : array
+        One axis per column of the family.
+    axis : int
+        The axis of the node itself.
+
+    >>> estimate(np.array([[3, 1], [0, 0]]), 1, Smoothing(alpha=0.0)).tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
+    """
+    n = counts.astype(np.float64)
+    states = n.shape[axis]
+    mass: float | Floats = smoothing.alpha
+    if smoothing.prior == "k2":
+        mass = 1.0
+    elif smoothing.prior == "bdeu":
+        mass = smoothing.alpha / n.size
+    elif smoothing.prior == "m-estimate":
+        mass = smoothing.alpha * _marginal(n, axis)
+    smooth = n + mass
+    sums = smooth.sum(axis=axis, keepdims=True)
+    return np.asarray(np.where(sums > 0, smooth / np.where(sums > 0, sums, 1.0), 1.0 / states))
+
+
+def _marginal(n: Floats, axis: int) -> Floats:
+    states = n.shape[axis]
+    if n.ndim == 1:
+        return np.full(states, 1.0 / states)
+    others = tuple(k for k in range(n.ndim) if k != axis % n.ndim)
+    margin = n.sum(axis=others, keepdims=True)
+    return np.asarray((margin + 1.0) / (margin.sum() + states))
+
+
+def family_counts(dag: Dag, counts: CountEngine, *, max_cells: int) -> tuple[NDArray[Any], ...]:
+    """Count every family of a graph, with the axes of ``family_axes``."""
+    schema = counts.schema
+    sets = [family_axes(parents, node, schema.target) for node, parents in enumerate(dag.parents)]
+    for node, columns in enumerate(sets):
+        _check_size(schema, node, columns, max_cells)
+    return tuple(np.ascontiguousarray(table) for table in counts.tables(sets))
+
+
+def _check_size(schema: Schema, node: int, columns: tuple[int, ...], max_cells: int) -> None:
+    cells = math.prod(schema.cardinalities[c] for c in columns)
+    if cells > max_cells:
+        given = ", ".join(f"{schema.names[c]} ({schema.cardinalities[c]:,} states)" for c in columns if c != node)
+        msg = (
+            f"The table of {schema.names[node]!r} ({schema.cardinalities[node]:,} states) given {given} needs {cells:,} "
+            f"cells, above max_cells={max_cells:,}. Drop or group the column with most states, use a simpler structure, "
+            "or raise max_cells."
+        )
+        raise TableTooLargeError(msg)
+
+
+def fit(
+    schema: Schema, dag: Dag, tables: Sequence[NDArray[Any]], smoothing: Smoothing, *, class_prior: Floats | None = None
+) -> Network:
+    """Estimate every table from the counts of its family; ``class_prior`` replaces the table of the class."""
+    estimates = []
+    for node, parents in enumerate(dag.parents):
+        axes = family_axes(parents, node, schema.target)
+        estimates.append(estimate(tables[node], axes.index(node), smoothing))
+    if class_prior is not None:
+        if dag.parents[schema.target]:
+            names = [dag.names[p] for p in dag.parents[schema.target]]
+            msg = f"class_prior needs a class without parents; in this structure its parents are {names}."
+            raise OptionError(msg)
+        estimates[schema.target] = class_prior
+    return Network(schema, dag, tuple(estimates))

@@ -1,0 +1,151 @@
+"""Turning a raw table into codes by a schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.errors import InputError
+from tanbark.machine import row_blocks, run_threads, thread_count
+from tanbark.table.coded import Codes, code_dtype
+from tanbark.table.raw import CodedColumn, NumberBlock, RawTable
+from tanbark.table.schema import Column, Level
+
+LOOKUP_LIMIT = 1 << 16  # widest range of whole numbers that is looked up by position
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Codes of a table, ``(n_columns, n_rows)``, and how many values had no code, per column."""
+
+    codes: Codes
+    unseen: dict[str, int]
+
+
+def encode(
+    table: RawTable, columns: tuple[Column, ...], *, extra_states: int = 0, n_jobs: int | None = None
+) -> Encoded:
+    """Code every value; gaps and values that the schema does not know become the missing code.
+
+    ``extra_states`` asks for a type that also holds that many states (the class's).
+    """
+    dtype = code_dtype((*(column.n_states for column in columns), extra_states, 1))
+    codes: Codes = np.empty((table.n_columns + (extra_states > 0), table.n_rows), dtype)
+    unseen = np.zeros(table.n_columns, np.int64)
+    for block in table.blocks:
+        _encode_block(block, columns, codes, unseen, thread_count(n_jobs))
+    for item in table.coded:
+        _encode_coded(item, columns[item.column], codes, unseen)
+    return Encoded(codes, {columns[c].name: int(unseen[c]) for c in np.flatnonzero(unseen)})
+
+
+def _encode_coded(item: CodedColumn, column: Column, codes: Codes, unseen: NDArray[np.int64]) -> None:
+    _check_type(column, item.values, observed=bool(item.levels))
+    missing = np.iinfo(codes.dtype).max
+    place: dict[Level, int] = {level: code for code, level in enumerate(column.levels)}
+    lookup = np.array([place.get(level, missing) for level in item.levels] + [missing], codes.dtype)
+    codes[item.column] = lookup[item.codes]
+    unseen[item.column] = int((codes[item.column] == missing).sum()) - int((item.codes < 0).sum())
+
+
+def _check_type(column: Column, values: str, *, observed: bool = True) -> None:
+    """Refuse a column whose values are of another kind than in training."""
+    plural = {"number": "numbers", "text": "strings", "boolean": "booleans"}
+    numeric = column.kind == "interval" or any(not isinstance(level, str) for level in column.levels)
+    textual = any(isinstance(level, str) for level in column.levels)
+    if observed and (numeric or textual) and not (textual if values == "text" else numeric):
+        msg = (
+            f"Column {column.name!r} held {plural[column.values]} in training and now holds {plural[values]}. "
+            f"Convert it, or train again."
+        )
+        raise InputError(msg)
+
+
+def _encode_block(
+    block: NumberBlock, columns: tuple[Column, ...], codes: Codes, unseen: NDArray[np.int64], threads: int
+) -> None:
+    from tanbark.table import kernels
+
+    used = [columns[c] for c in block.columns]
+    values = "boolean" if block.values.dtype == bool else "number"
+    for position, column in enumerate(used):
+        if column.values == "text":
+            _check_type(column, values, observed=not _all_gaps(block.values[:, position]))
+    plan = _plan(used)
+    missing = int(np.iinfo(codes.dtype).max)
+    targets = np.array(block.columns)
+    together = bool((np.diff(targets) == 1).all())
+    out = codes[targets[0] : targets[-1] + 1] if together else np.empty((len(targets), codes.shape[1]), codes.dtype)
+    whole = block.values.dtype != np.float64
+
+    def work(low: int, high: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        part = block.values[low:high]
+        if part.dtype == bool:
+            part = part.astype(np.int64)
+        strange, infinite = np.zeros(len(used), np.int64), np.zeros(len(used), np.uint8)
+        if whole:
+            kernels.encode_integers(part, *plan, missing, low, out, strange)
+        else:
+            kernels.encode_floats(part, *plan, missing, low, out, strange, infinite)
+        return strange, infinite
+
+    for strange, infinite in run_threads(work, row_blocks(len(block.values), threads), threads):
+        if infinite.any():
+            refuse_infinity(used[int(infinite.argmax())].name)
+        unseen[targets] += strange
+    if not together:
+        codes[targets] = out
+
+
+def _all_gaps(values: NDArray[Any]) -> bool:
+    return values.dtype == np.float64 and bool(np.isnan(values).all())
+
+
+def refuse_infinity(name: str) -> None:
+    """Raise the error for an infinite number."""
+    msg = f"Column {name!r} holds infinity, which lies in no interval. Replace it by a large number or a gap (NaN)."
+    raise InputError(msg)
+
+
+def _plan(columns: list[Column]) -> tuple[NDArray[Any], ...]:
+    """Lay out how each column's numbers become codes, as flat arrays for the kernels."""
+    from tanbark.table.kernels import CUTS, LEVELS, LOOKUP
+
+    how, base, start, stop = (np.zeros(len(columns), np.int64) for _ in range(4))
+    lookup: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    cuts: list[float] = []
+    filled = 0
+    for place, column in enumerate(columns):
+        if column.kind == "interval":
+            how[place], start[place], stop[place] = CUTS, len(cuts), len(cuts) + len(column.cuts)
+            cuts.extend(column.cuts)
+            continue
+        numeric = sorted((level, code) for code, level in enumerate(column.levels) if not isinstance(level, str))
+        row = _dense_lookup(numeric)
+        if row is not None:
+            how[place], base[place] = LOOKUP, int(numeric[0][0])
+            start[place], stop[place] = filled, filled + len(row)
+        else:
+            how[place], base[place] = LEVELS, filled
+            start[place], stop[place] = len(cuts), len(cuts) + len(numeric)
+            cuts.extend(float(level) for level, _ in numeric)
+            row = np.array([code for _, code in numeric], np.int64)
+        lookup.append(row)
+        filled += len(row)
+    return how, base, start, stop, np.concatenate(lookup), np.array(cuts, np.float64)
+
+
+def _dense_lookup(numeric: list[tuple[float, int]]) -> NDArray[np.int64] | None:
+    """Give the codes of all whole numbers between the lowest and the highest level, -1 where there is none."""
+    if not numeric or not all(float(level).is_integer() for level, _ in numeric):
+        return None
+    low, high = int(numeric[0][0]), int(numeric[-1][0])
+    if high - low >= LOOKUP_LIMIT:
+        return None
+    row = np.full(high - low + 1, -1, np.int64)
+    for level, code in numeric:
+        row[int(level) - low] = code
+    return row

@@ -1,0 +1,125 @@
+"""Compiled loops over raw numbers: looking at a block, and turning it into codes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.machine import kernel
+
+Array = NDArray[np.generic]
+
+WINDOW_LOW = -64  # whole numbers in [WINDOW_LOW, WINDOW_LOW + WINDOW_SIZE) are collected in the first look
+WINDOW_SIZE = 320
+
+LOOKUP, CUTS, LEVELS = 0, 1, 2  # how a column's numbers become codes
+TILE = 32768  # values that are read column by column while they are in the cache
+
+
+@kernel
+def look_integers(block: Array, seen: Array, outside: Array) -> None:
+    """Mark which whole numbers of the window occur in each column, and which columns leave the window."""
+    rows, columns = block.shape
+    for row in range(rows):
+        for column in range(columns):
+            place = block[row, column] - WINDOW_LOW
+            if 0 <= place < WINDOW_SIZE:
+                seen[column, place] = 1
+            else:
+                outside[column] = 1
+
+
+@kernel
+def look_floats(block: Array, seen: Array, outside: Array, fractional: Array, gaps: Array, infinite: Array) -> None:
+    """Do the same for floats; also note fractions, gaps and infinities."""
+    rows, columns = block.shape
+    for row in range(rows):
+        for column in range(columns):
+            value = block[row, column]
+            if value != value:
+                gaps[column] = 1
+            elif value == np.inf or value == -np.inf:
+                infinite[column] = 1
+            elif value != np.floor(value):
+                fractional[column] = 1
+            elif WINDOW_LOW <= value < WINDOW_LOW + WINDOW_SIZE:
+                seen[column, int(value) - WINDOW_LOW] = 1
+            else:
+                outside[column] = 1
+
+
+@kernel
+def encode_integers(
+    block: Array, how: Array, base: Array, start: Array, stop: Array, lookup: Array, cuts: Array, missing: int,
+    low: int, out: Array, unseen: Array,
+) -> None:  # fmt: skip
+    """Turn whole numbers into codes: ``out[column, low + row]``; values without a code become missing and are counted.
+
+    ``how`` chooses per column: LOOKUP finds value v at ``lookup[start + v - base]``; CUTS and LEVELS search
+    ``cuts[start:stop]``, and LEVELS goes on to ``lookup[base + position]``. A code below 0 is no code.
+    """
+    rows, columns = block.shape
+    tile = max(16, TILE // columns)
+    for top in range(0, rows, tile):
+        for column in range(columns):
+            first, last, way = start[column], stop[column], how[column]
+            for row in range(top, min(top + tile, rows)):
+                value = block[row, column]
+                code = -1
+                if way == LOOKUP:
+                    place = value - base[column]
+                    if 0 <= place < last - first:
+                        code = lookup[first + place]
+                else:
+                    code = _search(cuts, lookup, first, last, base[column], float(value), way)
+                if code < 0:
+                    unseen[column] += 1
+                    code = missing
+                out[column, low + row] = code
+
+
+@kernel
+def encode_floats(
+    block: Array, how: Array, base: Array, start: Array, stop: Array, lookup: Array, cuts: Array, missing: int,
+    low: int, out: Array, unseen: Array, infinite: Array,
+) -> None:  # fmt: skip
+    """Do the same for floats, whose NaN are gaps."""
+    rows, columns = block.shape
+    tile = max(16, TILE // columns)
+    for top in range(0, rows, tile):
+        for column in range(columns):
+            first, last, way = start[column], stop[column], how[column]
+            for row in range(top, min(top + tile, rows)):
+                value = block[row, column]
+                code = missing
+                if value == value:
+                    code = -1
+                    if value == np.inf or value == -np.inf:
+                        infinite[column] = 1
+                    elif way == LOOKUP:
+                        place = value - base[column]
+                        if place >= 0 and place < last - first and place == np.floor(place):
+                            code = lookup[first + int(place)]
+                    else:
+                        code = _search(cuts, lookup, first, last, base[column], value, way)
+                    if code < 0:
+                        unseen[column] += 1
+                        code = missing
+                out[column, low + row] = code
+
+
+@kernel
+def _search(cuts: Array, lookup: Array, first: int, last: int, base: int, value: float, way: int) -> int:
+    """Find the interval (low, high] of a value, or with LEVELS the code of the level that equals it, else -1."""
+    low, high = first, last
+    while low < high:
+        middle = (low + high) // 2
+        if cuts[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    if way == CUTS:
+        return low - first
+    if low == last or cuts[low] != value:
+        return -1
+    return lookup[base + low - first]  # type: ignore[no-any-return]  # an integer once compiled

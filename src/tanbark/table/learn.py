@@ -1,0 +1,162 @@
+"""Learning a schema: which columns are categories, and where the others are cut."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.errors import EmptyColumnWarning
+from tanbark.machine import row_blocks, run_threads, thread_count
+from tanbark.table.encode import refuse_infinity
+from tanbark.table.raw import CodedColumn, NumberBlock, RawTable
+from tanbark.table.schema import Column, Level
+
+FEW = 20  # whole numbers with at most this many different values are categories
+
+Cut = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What one look at a numeric column tells; ``levels`` is None where it has fractions or very many values."""
+
+    levels: NDArray[Any] | None
+
+
+def learn_schema(
+    table: RawTable, cut: Cut, *, categorical: NDArray[np.bool_] | None = None, n_jobs: int | None = None
+) -> tuple[Column, ...]:
+    """Describe every column of a training table.
+
+    Parameters
+    ----------
+    table : RawTable
+    cut : function of the observed values and of the mask of rows that have one
+        Gives the cut points of a continuous column.
+    categorical : mask of columns, optional
+        The numeric columns that are categories; None decides by their values: whole numbers with at most
+        20 different values are.
+    """
+    columns: list[Column | None] = [None] * table.n_columns
+    for item in table.coded:
+        columns[item.column] = _describe_coded(item, table.name(item.column))
+    continuous: list[tuple[int, NDArray[Any]]] = []
+    threads = thread_count(n_jobs)
+    for block in table.blocks:
+        for position, look in enumerate(look_at(block, table, threads)):
+            index = block.columns[position]
+            values = block.values[:, position]
+            if is_category(look, None if categorical is None else bool(categorical[index])):
+                levels = look.levels if look.levels is not None else _distinct(values)
+                columns[index] = _describe_levels(table.name(index), levels)
+            else:
+                continuous.append((index, values))
+    for column in run_threads(_describe_cuts, [(table.name(i), values, cut, i) for i, values in continuous], threads):
+        columns[column[0]] = column[1]
+    return _warn_about_empty(tuple(column for column in columns if column is not None))
+
+
+def is_category(look: Look, wanted: bool | None) -> bool:
+    """Apply the rule for numbers, or what the user says; a column without values is a category."""
+    if look.levels is not None and len(look.levels) == 0:
+        return True
+    if wanted is not None:
+        return wanted
+    return look.levels is not None and (look.levels.dtype == bool or len(look.levels) <= FEW)
+
+
+def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
+    """Look once at every number of a block: gaps, infinities, fractions, and the whole numbers that occur."""
+    from tanbark.table import kernels
+
+    rows, n_columns = block.values.shape
+    if block.values.dtype == bool:
+        return [Look(np.unique(block.values[:, position])) for position in range(n_columns)]
+    whole = block.values.dtype == np.int64
+
+    def work(low: int, high: int) -> list[NDArray[np.uint8]]:
+        seen = np.zeros((n_columns, kernels.WINDOW_SIZE), np.uint8)
+        flags = [np.zeros(n_columns, np.uint8) for _ in range(4)]
+        part = block.values[low:high]
+        if whole:
+            kernels.look_integers(part, seen, flags[0])
+        else:
+            kernels.look_floats(part, seen, *flags)
+        return [seen, *flags]
+
+    seen, outside, fractional, _, infinite = (
+        np.maximum.reduce(parts) for parts in zip(*run_threads(work, row_blocks(rows, threads), threads), strict=True)
+    )
+    if infinite.any():
+        refuse_infinity(table.name(block.columns[int(infinite.argmax())]))
+    looks = []
+    for position in range(n_columns):
+        levels: NDArray[Any] | None = np.flatnonzero(seen[position]) + kernels.WINDOW_LOW
+        if fractional[position]:
+            levels = None
+        elif outside[position]:
+            levels = _distinct(block.values[:, position])
+        looks.append(Look(levels))
+    return looks
+
+
+def _distinct(values: NDArray[Any]) -> NDArray[Any]:
+    found = np.unique(values)
+    if found.dtype == np.float64:
+        found = found[~np.isnan(found)]
+        if (found == np.floor(found)).all() and (np.abs(found) < 2.0**53).all():
+            found = found.astype(np.int64)
+    return found
+
+
+def _describe_levels(name: str, levels: NDArray[Any]) -> Column:
+    return Column(name, "category", "boolean" if levels.dtype == bool else "number", tuple(levels.tolist()))
+
+
+def _describe_cuts(name: str, values: NDArray[Any], cut: Cut, index: int) -> tuple[int, Column]:
+    observed = ~np.isnan(values) if values.dtype == np.float64 else np.ones(len(values), bool)
+    cuts = cut(values[observed].astype(np.float64), observed)
+    return index, Column(name, "interval", "number", cuts=tuple(cuts.tolist()))
+
+
+def _describe_coded(item: CodedColumn, name: str) -> Column:
+    levels: tuple[Level, ...] = item.levels
+    if not item.declared:
+        used = np.bincount(item.codes[item.codes >= 0], minlength=len(levels)) > 0
+        levels = tuple(level for level, there in zip(levels, used, strict=True) if there)
+    return Column(name, "category", item.values, levels)
+
+
+def _warn_about_empty(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    empty = [column.name for column in columns if column.kind == "category" and not column.levels]
+    if empty:
+        msg = f"These columns have no value in any row and tell nothing about the class: {empty[:10]}."
+        warnings.warn(msg, EmptyColumnWarning, stacklevel=6)
+    return columns
+
+
+def extend_columns(columns: tuple[Column, ...], table: RawTable) -> tuple[Column, ...]:
+    """Append to category columns the values of a further table that they do not have yet."""
+    extended = list(columns)
+    for item in table.coded:
+        fresh = _describe_coded(item, table.name(item.column))
+        extended[item.column] = _appended(columns[item.column], fresh)
+    for block in table.blocks:
+        for position, index in enumerate(block.columns):
+            if columns[index].kind == "category":
+                fresh = _describe_levels(columns[index].name, _distinct(block.values[:, position]))
+                extended[index] = _appended(columns[index], fresh)
+    return tuple(extended)
+
+
+def _appended(column: Column, fresh: Column) -> Column:
+    if not column.levels:
+        return replace(fresh, name=column.name)
+    if column.kind != "category" or (column.values == "text") != (fresh.values == "text"):
+        return column  # encoding tells the user that the column changed its type
+    return column.with_levels(fresh.levels)

@@ -1,0 +1,116 @@
+"""The schema: what each column may hold, and how a value becomes a code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from tanbark.errors import InputError, nearest
+
+Level = str | int | float | bool
+
+NEVER_OBSERVED = "(never observed)"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One variable: its name and its states, either categories or intervals between cut points.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"category", "interval"}
+    values : {"number", "text", "boolean"}
+        What the raw column held; a later table must hold the same.
+    levels : tuple
+        The categories, in the order of their codes; empty for intervals.
+    cuts : tuple of float
+        Increasing cut points; state k is (cuts[k-1], cuts[k]].
+    """
+
+    name: str
+    kind: str = "category"
+    values: str = "text"
+    levels: tuple[Level, ...] = ()
+    cuts: tuple[float, ...] = ()
+
+    @property
+    def n_states(self) -> int:
+        """Number of states; a column that was never observed has one, which tells nothing."""
+        return len(self.cuts) + 1 if self.kind == "interval" else max(1, len(self.levels))
+
+    def labels(self) -> list[str]:
+        """Name every state for people.
+
+        >>> Column("age", "interval", "number", cuts=(18.0, 65.0)).labels()
+        ['≤ 18', '18 to 65', '> 65']
+        """
+        if self.kind != "interval":
+            return [str(level) for level in self.levels] or [NEVER_OBSERVED]
+        if not self.cuts:
+            return ["any number"]
+        ends = _short(self.cuts)
+        inner = [f"{low} to {high}" for low, high in zip(ends, ends[1:], strict=False)]
+        return [f"≤ {ends[0]}", *inner, f"> {ends[-1]}"]
+
+    def states(self) -> tuple[Level, ...]:
+        """Give the typed categories, or the labels of the intervals."""
+        return self.levels if self.kind == "category" and self.levels else tuple(self.labels())
+
+    def with_levels(self, more: Iterable[Level]) -> Column:
+        """Append categories that are new."""
+        known = set(self.levels)
+        return replace(self, levels=self.levels + tuple(level for level in more if level not in known))
+
+
+def _short(cuts: tuple[float, ...]) -> list[str]:
+    """Write cut points with as few digits as keep them apart."""
+    for digits in range(4, 17):
+        texts = [f"{cut:.{digits}g}" for cut in cuts]
+        if len(set(texts)) == len(texts):
+            return texts
+    return [repr(cut) for cut in cuts]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a model in order; where there is a class, it is the last one."""
+
+    columns: tuple[Column, ...]
+    has_class: bool = True
+
+    def __post_init__(self) -> None:
+        if len(set(self.names)) != len(self.columns):
+            twice = sorted({name for name in self.names if self.names.count(name) > 1})
+            msg = f"Column names must be different; {twice} occur more than once. Rename them."
+            raise InputError(msg)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of all columns, the class last."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def target(self) -> int:
+        """Index of the class, or -1 where there is none."""
+        return len(self.columns) - 1 if self.has_class else -1
+
+    @property
+    def features(self) -> tuple[Column, ...]:
+        """The columns without the class."""
+        return self.columns[:-1] if self.has_class else self.columns
+
+    @cached_property
+    def cardinalities(self) -> tuple[int, ...]:
+        """Number of states of each column."""
+        return tuple(column.n_states for column in self.columns)
+
+    def index(self, name: str | int) -> int:
+        """Find a column by name or position, or say which names there are."""
+        if isinstance(name, int) and not isinstance(name, bool) and 0 <= name < len(self.columns):
+            return name
+        if name in self.names:
+            return self.names.index(str(name))
+        msg = f"There is no column {name!r}.{nearest(name, self.names)} The columns are {list(self.names)[:20]}."
+        raise InputError(msg)
