@@ -45,6 +45,18 @@ def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, bits: A
 
 
 @kernel
+def count_bits(bits: Array, segments: Array, out: Array) -> None:
+    """Count the rows of every bitset, class by class."""
+    for row in range(len(bits)):
+        for c in range(len(segments) - 1):
+            words = bits[row, segments[c] : segments[c + 1]]
+            total = np.uint64(0)
+            for word in range(len(words)):
+                total += popcount(words[word])
+            out[row, c] = np.int64(total)
+
+
+@kernel
 def count_pairs_by_bits(
     bits: Array, first: Array, n_states: Array, complete: Array, segments: Array, margins: Array, pairs: Array,
     starts: Array, out: Array,
@@ -65,9 +77,11 @@ def count_pairs_by_bits(
             for b in range(counted_right):
                 row_b = bits[first[right] + b]
                 for c in range(n_classes):
+                    words_a = row_a[segments[c] : segments[c + 1]]  # indices from 0 let the compiler use wide registers
+                    words_b = row_b[segments[c] : segments[c + 1]]
                     total = np.uint64(0)
-                    for word in range(segments[c], segments[c + 1]):
-                        total += popcount(row_a[word] & row_b[word])
+                    for word in range(len(words_a)):
+                        total += popcount(words_a[word] & words_b[word])
                     out[start + (a * n_right + b) * n_classes + c] = np.int64(total)
         if complete[right]:
             for a in range(counted_left):

@@ -20,6 +20,7 @@ Integers = NDArray[np.int64]
 MOST_BIT_STATES = 12  # columns with more states get no bitsets: they would outgrow the codes
 MOST_BIT_CELLS = 128  # pairs with more counted cells are faster to count directly
 DENSE_CELLS = 1 << 22  # larger pair tables are measured by their observed cells alone
+WORTH_THREADS = 1 << 20  # smaller tables are counted before a second thread has started
 BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
 
 
@@ -31,7 +32,7 @@ class MemoryCounts:
 
     def __init__(self, table: CodedTable, *, n_jobs: int | None = None) -> None:
         self._table = table
-        self._threads = thread_count(n_jobs)
+        self._threads = thread_count(n_jobs) if table.codes.size >= WORTH_THREADS else 1
         self._states = np.array(table.schema.cardinalities, np.int64)
 
     @property
@@ -143,7 +144,13 @@ class MemoryCounts:
         dense = np.flatnonzero(sizes <= DENSE_CELLS)
         counts, starts = self._count_pairs(pairs[dense])
         left, right = self._states[pairs[dense, 0]], self._states[pairs[dense, 1]]
-        kernels.pair_gains(counts, starts, left, right, n_classes, found := np.zeros(len(dense)), n := np.zeros(len(dense)))
+        found, n = np.zeros(len(dense)), np.zeros(len(dense))
+
+        def work(low: int, high: int) -> None:
+            part = slice(low, high)
+            kernels.pair_gains(counts, starts[part], left[part], right[part], n_classes, found[part], n[part])
+
+        run_threads(work, blocks(len(dense), max(1, -(-len(dense) // (4 * self._threads)))), self._threads)
         gain[dense], rows[dense] = found, n
         for pair in np.flatnonzero(sizes > DENSE_CELLS):
             gain[pair], rows[pair] = self._measure_by_cells(tuple(pairs[pair].tolist()))
@@ -221,10 +228,7 @@ class MemoryCounts:
 
         run_threads(work, blocks(target, step), self._threads)
         margins = np.zeros((len(bits), n_classes), np.int64)
-        for column, table in zip(
-            np.flatnonzero(small), self.tables([(int(c), target) for c in np.flatnonzero(small)]), strict=True
-        ):
-            margins[first[column] : first[column] + len(table)] = table
+        kernels.count_bits(bits, segments, margins)
         complete = np.zeros(target, np.int64)
         for column in np.flatnonzero(small):
             held_rows = margins[first[column] : first[column] + self._states[column]].sum()

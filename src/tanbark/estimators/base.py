@@ -187,8 +187,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """Give the class probabilities; missing values are summed out exactly."""
-        posterior = self.predict_log_proba(X)
-        return np.exp(posterior, out=posterior)
+        return self._posterior(self.predict_joint_log_proba(X), logs=False)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the most probable class of every row; ties go to the first."""
@@ -204,9 +203,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         report_unseen(encoded.unseen, raw.n_rows, self.unseen)
         return encoded.codes
 
-    def _posterior(self, joint: Floats) -> Floats:
-        posterior, evidence = normalize(joint, n_jobs=self.n_jobs)
-        impossible = np.isneginf(evidence)
+    def _posterior(self, joint: Floats, *, logs: bool = True) -> Floats:
+        posterior, impossible = normalize(joint, logs=logs, n_jobs=self.n_jobs)
         if impossible.any():
             msg = (
                 f"{int(impossible.sum())} rows are impossible under every class (probability zero); they get the class "
@@ -214,8 +212,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             )
             warnings.warn(msg, ImpossibleEvidenceWarning, stacklevel=3)
             nothing = np.full((self.schema_.target, 1), 255, np.uint8)
-            prior, _ = normalize(joint_log_proba(self.network_, nothing))
-            posterior[impossible] = prior
+            posterior[impossible] = normalize(joint_log_proba(self.network_, nothing), logs=logs)[0]
         return posterior
 
     # ------------------------------------------------------------------ measures

@@ -101,10 +101,10 @@ def read_labels(y: Any, classes: NDArray[Any] | None = None) -> tuple[NDArray[An
     if labels.dtype.kind in "biu" and len(labels):
         low, high = int(labels.min()), int(labels.max())
         if high - low < 65536:
-            shifted = labels.astype(np.int64) - low
+            shifted = labels.astype(np.int64, copy=False) - (low if low else np.int64(0))
             there = np.bincount(shifted) > 0
             found = (np.flatnonzero(there) + low).astype(labels.dtype)
-            return found, (np.cumsum(there) - 1)[shifted]
+            return found, shifted if there.all() else (np.cumsum(there) - 1)[shifted]
     if labels.dtype.kind == "O":
         try:
             distinct = sorted(set(labels.tolist()))

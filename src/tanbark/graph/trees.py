@@ -22,12 +22,15 @@ def rank_pairs(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     >>> rank_pairs(np.array([1.0, 3.0, 3.0 + 1e-12, 2.0])).tolist()
     [3, 0, 1, 2]
     """
-    order = np.argsort(-weights, kind="stable")
+    order = np.argsort(-weights)
     falling = weights[order]
-    step = falling[:-1] - falling[1:] > TIE * np.maximum(1.0, np.abs(falling[:-1]))
-    group = np.concatenate([[0], np.cumsum(step)]) if len(order) else order
+    tied = falling[:-1] - falling[1:] <= TIE * np.maximum(1.0, np.abs(falling[:-1]))
+    if tied.any():
+        group = np.concatenate([[0], np.cumsum(~tied)])
+        member = np.flatnonzero(np.concatenate([[False], tied]) | np.concatenate([tied, [False]]))
+        order[member] = order[member][np.lexsort((order[member], group[member]))]
     ranks = np.empty(len(order), np.int64)
-    ranks[order[np.lexsort((order, group))]] = np.arange(len(order))
+    ranks[order] = np.arange(len(order))
     return ranks
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from tanbark.graph import Network
 
 Array = NDArray[Any]
+
+MERGED_ENTRIES = 1024  # a shared table of this size stays in the nearest cache while a block of rows reads it
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +56,23 @@ class Forest:
 
 
 _families: WeakKeyDictionary[Network, Families] = WeakKeyDictionary()
+_merged: WeakKeyDictionary[Network, Families] = WeakKeyDictionary()
 _forests: WeakKeyDictionary[Network, Forest | None] = WeakKeyDictionary()
 
 
 def families(network: Network) -> Families:
     """Lay out a network's families, once per network."""
     if network not in _families:
-        _families[network] = _lay_out_families(network)
+        factors = [(network.axes(node), table) for node, table in enumerate(network.log_tables)]
+        _families[network] = _lay_out(network, factors)
     return _families[network]
+
+
+def merged_families(network: Network) -> Families:
+    """Lay out the families for complete rows, once: neighbours share a table as long as it stays small."""
+    if network not in _merged:
+        _merged[network] = _lay_out(network, _merge(network))
+    return _merged[network]
 
 
 def forest(network: Network) -> Forest | None:
@@ -70,24 +82,47 @@ def forest(network: Network) -> Forest | None:
     return _forests[network]
 
 
-def _lay_out_families(network: Network) -> Families:
+Factor = tuple[tuple[int, ...], Array]
+
+
+def _merge(network: Network) -> list[Factor]:
+    """Add up log-tables of consecutive families, in the order of the graph, while the sum has few entries."""
+    sizes = network.schema.cardinalities
+    merged: list[Factor] = []
+    for node in network.dag.order:
+        columns, table = network.axes(node), network.log_tables[node]
+        if merged:
+            union = tuple(sorted({*merged[-1][0], *columns}))
+            if math.prod(sizes[c] for c in union) <= MERGED_ENTRIES:
+                merged[-1] = union, _spread(*merged[-1], union) + _spread(columns, table, union)
+                continue
+        merged.append((columns, table))
+    return merged
+
+
+def _spread(columns: tuple[int, ...], table: Array, union: tuple[int, ...]) -> Array:
+    """Give a table an axis for every column of a union, in its order."""
+    turned = table.transpose([columns.index(c) for c in union if c in columns])
+    return np.expand_dims(turned, [axis for axis, c in enumerate(union) if c not in columns])
+
+
+def _lay_out(network: Network, factors: list[Factor]) -> Families:
     target, sizes = network.target, network.schema.cardinalities
     members, strides, ends, starts, with_class = [], [], [0], [], []
     filled = 0
-    for node, table in enumerate(network.log_tables):
-        axes = network.axes(node)
+    for columns, table in factors:
         stride = 1
-        for axis in reversed(axes):
+        for axis in reversed(columns):
             if axis != target:
                 members.append(axis)
                 strides.append(stride)
             stride *= sizes[axis]
         ends.append(len(members))
         starts.append(filled)
-        with_class.append(target in axes)
+        with_class.append(target in columns)
         filled += table.size
     whole = [np.array(part, np.int64) for part in (starts, members, strides, ends)]
-    flat = np.concatenate([table.ravel() for table in network.log_tables])
+    flat = np.concatenate([table.ravel() for _, table in factors])
     return Families(flat, *whole, np.array(with_class, np.bool_))
 
 

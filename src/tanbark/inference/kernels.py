@@ -45,17 +45,36 @@ def add_families(
                     if skip[family, low + row]:
                         places[row] = -1
             if with_class[family]:
-                for row in range(size):
-                    place = places[row]
-                    if place >= 0:
-                        for c in range(n_classes):
-                            out[low + row, c] += tables[place + c]
+                _add_vectors(tables, places, low, size, n_classes, out)
             else:
                 for row in range(size):
                     place = places[row]
                     if place >= 0:
                         for c in range(n_classes):
                             out[low + row, c] += tables[place]
+
+
+@kernel
+def _add_vectors(tables: Array, places: Array, low: int, size: int, n_classes: int, out: Array) -> None:
+    """Add to every row the class vector at its place; the common numbers of classes are written out."""
+    if n_classes == 2:
+        for row in range(size):
+            place = places[row]
+            if place >= 0:
+                out[low + row, 0] += tables[place]
+                out[low + row, 1] += tables[place + 1]
+        return
+    whole = n_classes - n_classes % 4
+    for row in range(size):
+        place = places[row]
+        if place >= 0:
+            for c in range(0, whole, 4):
+                out[low + row, c] += tables[place + c]
+                out[low + row, c + 1] += tables[place + c + 1]
+                out[low + row, c + 2] += tables[place + c + 2]
+                out[low + row, c + 3] += tables[place + c + 3]
+            for c in range(whole, n_classes):
+                out[low + row, c] += tables[place + c]
 
 
 @kernel
@@ -162,19 +181,26 @@ def find_components(active: Array, closed: Array, members: Array, member_starts:
 
 
 @kernel
-def normalize_rows(joint: Array, log_evidence: Array, top: int, bottom: int) -> None:
-    """Turn each row of log-joints into log-posteriors in place and store the log of its sum; -inf rows stay."""
+def normalize_rows(joint: Array, impossible: Array, logs: bool, top: int, bottom: int) -> None:
+    """Turn rows of log-joints into posteriors or their logarithms in place; rows that are all -inf are marked."""
     n_classes = joint.shape[1]
     for row in range(top, bottom):
         largest = -np.inf
         for c in range(n_classes):
             largest = max(largest, joint[row, c])
         if largest == -np.inf:
-            log_evidence[row] = -np.inf
+            impossible[row] = True
             continue
         total = 0.0
         for c in range(n_classes):
-            total += np.exp(joint[row, c] - largest)
-        log_evidence[row] = largest + np.log(total)
-        for c in range(n_classes):
-            joint[row, c] -= log_evidence[row]
+            share = np.exp(joint[row, c] - largest)
+            total += share
+            if not logs:
+                joint[row, c] = share
+        if logs:
+            shift = largest + np.log(total)
+            for c in range(n_classes):
+                joint[row, c] -= shift
+        else:
+            for c in range(n_classes):
+                joint[row, c] /= total

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.graph import Network
-from tanbark.inference.compiled import families, forest
+from tanbark.inference.compiled import forest, merged_families
 from tanbark.inference.eliminate import add_with_gaps
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table import missing_code
@@ -50,7 +50,7 @@ def joint_log_proba(network: Network, codes: Codes, *, n_jobs: int | None = None
 def _add_complete(network: Network, codes: Codes, out: Floats, threads: int) -> None:
     from tanbark.inference import kernels
 
-    arguments = families(network).arguments()
+    arguments = merged_families(network).arguments()
     nothing = np.zeros((0, 0), np.bool_)
 
     def work(low: int, high: int) -> None:
@@ -77,18 +77,18 @@ def _add_forest(network: Network, codes: Codes, out: Floats, threads: int) -> No
         out[doubtful] = part
 
 
-def normalize(joint: Floats, *, n_jobs: int | None = None) -> tuple[Floats, Floats]:
-    """Turn log-joints, in place, into log-posteriors; give them and the log-probability of each row's evidence.
+def normalize(joint: Floats, *, logs: bool = True, n_jobs: int | None = None) -> tuple[Floats, NDArray[np.bool_]]:
+    """Turn log-joints, in place, into posteriors (or their logs); give them and a mask of the impossible rows.
 
-    A row that is impossible under every class keeps its -inf.
+    A row that is impossible under every class is left as it is.
     """
     from tanbark.inference import kernels
 
-    evidence = np.empty(len(joint))
+    impossible = np.zeros(len(joint), np.bool_)
     threads = thread_count(n_jobs)
 
     def work(low: int, high: int) -> None:
-        kernels.normalize_rows(joint, evidence, low, high)
+        kernels.normalize_rows(joint, impossible, logs, low, high)
 
     run_threads(work, row_blocks(len(joint), threads), threads)
-    return joint, evidence
+    return joint, impossible

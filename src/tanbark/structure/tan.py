@@ -51,10 +51,12 @@ def _naive_score(counts: CountEngine, score: str) -> float:
     target = counts.schema.target
     price = penalty(score, counts.total)
     (prior, *tables) = counts.tables([(target,), *((i, target) for i in range(target))])
-    total = log_likelihood(prior[None]) - price * (len(prior) - 1)
-    for table in tables:
-        total += log_likelihood(table.T) - price * (table.shape[0] - 1) * table.shape[1]
-    return total
+    cells = np.concatenate([table.ravel() for table in tables]).astype(float)
+    classes = np.concatenate([np.broadcast_to(table.sum(axis=0), table.shape).ravel() for table in tables])
+    seen = cells > 0
+    gained = float((cells[seen] * np.log(cells[seen] / classes[seen])).sum())
+    parameters = len(prior) - 1 + sum((len(table) - 1) * len(prior) for table in tables)
+    return log_likelihood(prior[None]) + gained - price * parameters
 
 
 def _find_root(root: str | int, names: tuple[str, ...]) -> int:

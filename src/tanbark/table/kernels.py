@@ -13,7 +13,7 @@ WINDOW_LOW = -64  # whole numbers in [WINDOW_LOW, WINDOW_LOW + WINDOW_SIZE) are 
 WINDOW_SIZE = 320
 
 LOOKUP, CUTS, LEVELS = 0, 1, 2  # how a column's numbers become codes
-TILE = 32768  # values that are read column by column while they are in the cache
+TILE = 2048  # values that are read column by column while they are in the nearest cache
 
 
 @kernel
@@ -63,19 +63,23 @@ def encode_integers(
     for top in range(0, rows, tile):
         for column in range(columns):
             first, last, way = start[column], stop[column], how[column]
-            for row in range(top, min(top + tile, rows)):
-                value = block[row, column]
-                code = -1
-                if way == LOOKUP:
-                    place = value - base[column]
-                    if 0 <= place < last - first:
-                        code = lookup[first + place]
-                else:
-                    code = _search(cuts, lookup, first, last, base[column], float(value), way)
-                if code < 0:
-                    unseen[column] += 1
-                    code = missing
-                out[column, low + row] = code
+            bottom = min(top + tile, rows)
+            if way == LOOKUP:
+                origin, span = base[column], np.uint64(last - first)
+                for row in range(top, bottom):
+                    place = np.uint64(block[row, column] - origin)
+                    code = lookup[first + np.int64(place)] if place < span else -1
+                    if code < 0:
+                        unseen[column] += 1
+                        code = missing
+                    out[column, low + row] = code
+            else:
+                for row in range(top, bottom):
+                    code = _search(cuts, lookup, first, last, base[column], float(block[row, column]), way)
+                    if code < 0:
+                        unseen[column] += 1
+                        code = missing
+                    out[column, low + row] = code
 
 
 @kernel
