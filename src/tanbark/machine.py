@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 from tanbark.errors import OptionError
 
 Result = TypeVar("Result")
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _announced = False
 
@@ -66,13 +65,13 @@ def row_blocks(n_rows: int, threads: int, *, smallest: int = 8192) -> list[tuple
     return blocks(n_rows, step)
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function of arrays with Numba: lock released, kept on disk, announced when it is new."""
     from numba import njit
 
     compiled = njit(nogil=True, cache=True)(function)
     _announce_first_compilation(compiled, function)
-    return compiled  # type: ignore[no-any-return]  # numba's dispatcher has no type of its own
+    return compiled  # type: ignore[no-any-return]  # numba gives its dispatchers no type
 
 
 def _announce_first_compilation(compiled: Any, function: Callable[..., Any]) -> None:

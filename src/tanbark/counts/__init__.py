@@ -2,6 +2,6 @@
 
 from tanbark.counts.engine import CountEngine, PairInformation
 from tanbark.counts.memory import MemoryCounts
-from tanbark.counts.stored import StoredCounts
+from tanbark.counts.stored import StoredCounts, stored_cells
 
-__all__ = ["CountEngine", "MemoryCounts", "PairInformation", "StoredCounts"]
+__all__ = ["CountEngine", "MemoryCounts", "PairInformation", "StoredCounts", "stored_cells"]

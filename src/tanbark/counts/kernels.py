@@ -16,7 +16,7 @@ Array = NDArray[Any]
 ROWS_AT_ONCE = 4096
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba's decorators carry no types
+@intrinsic
 def popcount(typing: Any, word: Any) -> Any:
     """Count the bits of a word by the machine's own instruction."""
 
@@ -142,7 +142,9 @@ def _add_keys(codes: Array, members: Array, n_states: Array, start: int, low: in
 
 
 @kernel
-def pair_gains(counts: Array, starts: Array, n_left: Array, n_right: Array, n_classes: int, gain: Array, rows: Array) -> None:
+def pair_gains(
+    counts: Array, starts: Array, n_left: Array, n_right: Array, n_classes: int, gain: Array, rows: Array
+) -> None:
     """Turn (left, right, class) counts of many pairs into N I(left; right | class) and N.
 
     The same sum as ``scores.conditional_mutual_information`` times N.

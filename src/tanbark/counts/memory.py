@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from tanbark.counts.engine import ColumnSet, Counts, Floats, PairInformation
 from tanbark.machine import blocks, run_threads, thread_count
-from tanbark.scores import conditional_mutual_information
 from tanbark.table import CodedTable, Schema, missing_code
 
 Integers = NDArray[np.int64]
@@ -60,9 +59,7 @@ class MemoryCounts:
         sizes = np.array([math.prod(shape) for shape in shapes], np.int64)
         flat = self._count_directly(sets, sizes)
         ends = np.cumsum(sizes)
-        return [
-            flat[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes, strict=True)
-        ]
+        return [flat[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes, strict=True)]
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[Integers, Counts]]:
         """Count only the cells that occur: for each set the (n_cells, n_columns) states, sorted, and their counts."""

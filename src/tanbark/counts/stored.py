@@ -13,7 +13,23 @@ from numpy.typing import NDArray
 from tanbark.counts.engine import ColumnSet, Counts, Floats, PairInformation
 from tanbark.counts.memory import MemoryCounts
 from tanbark.errors import InputError
+from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import Schema
+
+WORTH_THREADS = 1 << 18
+
+
+def pair_sizes(schema: Schema) -> NDArray[np.int64]:
+    """Number of cells of (i, j, class) for every pair of features i < j."""
+    states = np.array(schema.cardinalities, np.int64)
+    first, second = np.triu_indices(schema.target, 1)
+    return np.asarray(states[first] * states[second] * states[schema.target])
+
+
+def stored_cells(schema: Schema, order: int) -> int:
+    """Number of cells that :class:`StoredCounts` of an order would hold."""
+    single = schema.cardinalities[-1] * (1 + sum(schema.cardinalities[:-1]))
+    return single + (int(pair_sizes(schema).sum()) if order == 2 else 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +60,28 @@ class StoredCounts:
         return cls(counts.schema, order, flat)
 
     @cached_property
-    def _starts(self) -> dict[ColumnSet, int]:
-        target, states = self.schema.target, self.schema.cardinalities
-        sets: list[ColumnSet] = [(target,), *((i, target) for i in range(target))]
-        if self.order == 2:
-            sets += [(i, j, target) for i in range(target) for j in range(i + 1, target)]
-        starts, end = {}, 0
-        for columns in sets:
-            starts[columns] = end
-            end += math.prod(states[c] for c in columns)
-        return starts
+    def _pair_starts(self) -> NDArray[np.int64]:
+        """Where the table of each pair i < j begins."""
+        sizes = pair_sizes(self.schema)
+        return np.asarray(self._single_starts[-1] + np.cumsum(sizes) - sizes)
+
+    @cached_property
+    def _single_starts(self) -> NDArray[np.int64]:
+        """Where the table of each feature with the class begins, and the end of the last one."""
+        states = np.array(self.schema.cardinalities, np.int64)
+        return np.concatenate([states[-1:], states[:-1] * states[-1]]).cumsum()
+
+    def _start(self, columns: ColumnSet) -> int | None:
+        """Find a stored table by its sorted columns."""
+        target = self.schema.target
+        if not columns or columns[-1] != target or len(set(columns)) != len(columns) or len(columns) > self.order + 1:
+            return None
+        if len(columns) == 1:
+            return 0
+        if len(columns) == 2:
+            return int(self._single_starts[columns[0]])
+        i, j = columns[:2]
+        return int(self._pair_starts[i * target - i * (i + 1) // 2 + j - i - 1])
 
     @property
     def total(self) -> float:
@@ -66,12 +94,12 @@ class StoredCounts:
 
     def _table(self, columns: ColumnSet) -> Counts:
         stored = tuple(sorted(columns))
-        if stored not in self._starts:
+        start = self._start(stored)
+        if start is None:
             names = [self.schema.names[c] for c in columns]
             msg = f"These counts do not hold the table of {names}; learn from rows, or keep counts of a higher order."
             raise InputError(msg)
         shape = tuple(self.schema.cardinalities[c] for c in stored)
-        start = self._starts[stored]
         table = self.flat[start : start + math.prod(shape)].reshape(shape)
         return table.transpose([stored.index(c) for c in columns])
 
@@ -89,11 +117,15 @@ class StoredCounts:
 
         states = np.array(self.schema.cardinalities, np.int64)
         first, second = np.triu_indices(self.schema.target, 1)
-        n_classes = int(states[self.schema.target])
-        sizes = states[first] * states[second] * n_classes
-        starts = self.flat.size - int(sizes.sum()) + np.cumsum(sizes) - sizes
         gain, rows = np.zeros(len(first)), np.zeros(len(first))
-        kernels.pair_gains(self.flat, starts, states[first], states[second], n_classes, gain, rows)
+        threads = thread_count(None) if self.flat.size >= WORTH_THREADS else 1
+
+        def work(low: int, high: int) -> None:
+            part = slice(low, high)
+            left, right = states[first[part]], states[second[part]]
+            kernels.pair_gains(self.flat, self._pair_starts[part], left, right, int(states[-1]), gain[part], rows[part])
+
+        run_threads(work, blocks(len(first), max(1, -(-len(first) // (4 * threads)))), threads)
         return PairInformation(gain, rows)
 
     def batches(self, size: int = 65536) -> Iterator[tuple[NDArray[np.unsignedinteger], Floats | None]]:
@@ -101,13 +133,21 @@ class StoredCounts:
         msg = "Stored counts hold no rows; this learner must see the rows themselves. Use fit."
         raise InputError(msg)
 
+    def _sets(self) -> Iterator[ColumnSet]:
+        """List the stored sets of columns in the order of their tables."""
+        target = self.schema.target
+        yield (target,)
+        yield from ((i, target) for i in range(target))
+        if self.order == 2:
+            yield from ((i, j, target) for i in range(target) for j in range(i + 1, target))
+
     def grown(self, schema: Schema) -> StoredCounts:
         """Make room for categories that were appended to the schema."""
         if schema.cardinalities == self.schema.cardinalities:
             return replace(self, schema=schema)
         larger = StoredCounts(schema, self.order, np.zeros(0, self.flat.dtype))
         parts = []
-        for columns in larger._starts:
+        for columns in larger._sets():
             old = self._table(columns)
             new = np.zeros([schema.cardinalities[c] for c in columns], self.flat.dtype)
             new[tuple(slice(0, size) for size in old.shape)] = old

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from typing import Any, Self
@@ -9,19 +10,31 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.counts import MemoryCounts, StoredCounts
+from tanbark.counts import CountEngine, MemoryCounts, StoredCounts, stored_cells
 from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, find
 from tanbark.estimators import inputs
-from tanbark.estimators.encoding import learn_encoder, report_unseen
+from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
 from tanbark.estimators.explain import Explanation, explain_rows
+from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba, normalize
 from tanbark.params import Smoothing, family_counts, fit
-from tanbark.structure import LEARNERS, Learner
+from tanbark.structure import Learner
 from tanbark.table import CodedTable, RawTable, Schema
 
 Floats = NDArray[np.float64]
+
+KEPT_CELLS = 1 << 20  # counts of at most this many cells (8 MiB) are kept by fit, to be added to later
+
+
+def _learns_from_counts(classifier: NetworkClassifier) -> bool:
+    """Allow learning step by step where the learner needs nothing but counts that can be kept."""
+    if classifier._learner()[0].stored_order == 0:
+        msg = f"{type(classifier).__name__} cannot learn from counts alone; use fit with all rows."
+        raise AttributeError(msg)
+    return True
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
@@ -35,6 +48,16 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     unseen: str
     max_cells: int
     n_jobs: int | None
+
+    classes_: NDArray[Any]
+    schema_: Schema
+    encoder_: Encoder
+    counts_: StoredCounts
+    dag_: Dag
+    family_counts_: tuple[NDArray[Any], ...]
+    network_: Network
+    n_parameters_: int
+    structure_score_: float
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         """Give the structure learner and its options."""
@@ -56,9 +79,14 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_options()
         self.__dict__.pop("counts_", None)
-        counts = MemoryCounts(self._encode_training(X, y, sample_weight, None), n_jobs=self.n_jobs)
-        return self._learn(counts)
+        rows = MemoryCounts(self._encode_training(X, y, sample_weight, None), n_jobs=self.n_jobs)
+        order = self._learner()[0].stored_order
+        if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
+            self.counts_ = StoredCounts.of(rows, order)
+            return self._learn(self.counts_)
+        return self._learn(rows)
 
+    @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, without the earlier ones.
 
@@ -66,46 +94,37 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         the first rows may lack some); later calls add counts, and categories that are new.
         """
         self._check_options()
-        order = self._stored_order()
-        if not hasattr(self, "counts_") and not hasattr(self, "network_"):
-            table = self._encode_training(X, y, sample_weight, classes)
-            self.counts_ = StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), order)
+        if hasattr(self, "network_"):
+            earlier = self._stored_counts()
+            further = self._count_further(X, y, sample_weight, grow=True)
+            self.counts_ = earlier.grown(self.schema_) + further
         else:
-            earlier = self._stored_counts(order)
-            self.counts_ = self._count_further(X, y, sample_weight, grow=True)
-            self.counts_ = earlier.grown(self.schema_) + self.counts_
+            table = self._encode_training(X, y, sample_weight, classes)
+            self.counts_ = StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), self._learner()[0].stored_order)
         return self._learn(self.counts_)
 
+    @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out of the model again, exactly, as if they had never been learnt.
 
-        Only where counts suffice (see ``partial_fit``); rows that were never learnt are refused where counts tell.
+        Columns, categories and cut points stay. Rows that were never learnt are refused where the counts tell.
         """
         check_is_fitted(self)
         self._check_options()
-        earlier = self._stored_counts(self._stored_order())
-        self.counts_ = earlier - self._count_further(X, y, sample_weight, grow=False)
+        self.counts_ = self._stored_counts() - self._count_further(X, y, sample_weight, grow=False)
         return self._learn(self.counts_)
 
-    def _stored_order(self) -> int:
-        learner, _ = self._learner()
-        if learner.stored_order == 0:
-            msg = f"{type(self).__name__} cannot learn from counts alone; use fit with all rows."
-            raise OptionError(msg)
-        return learner.stored_order
-
-    def _stored_counts(self, order: int) -> StoredCounts:
-        if hasattr(self, "counts_"):
-            return self.counts_
-        if order > 1:
+    def _stored_counts(self) -> StoredCounts:
+        if not hasattr(self, "counts_") and self._learner()[0].stored_order == 1:
+            tables = [self.family_counts_[-1], *self.family_counts_[:-1]]
+            return StoredCounts(self.schema_, 1, np.concatenate([table.ravel() for table in tables]))
+        if not hasattr(self, "counts_"):
             msg = (
-                f"{type(self).__name__}.fit keeps no counts of pairs; to learn or forget step by step, begin with "
-                "partial_fit."
+                f"This {type(self).__name__} keeps no counts to add to or to take from: it was loaded from a file, or "
+                f"fit found more than {KEPT_CELLS:,} cells. To learn or forget step by step, begin with partial_fit."
             )
             raise OptionError(msg)
-        target = self.schema_.target
-        tables = [self.family_counts_[target], *self.family_counts_[:target]]
-        return StoredCounts(self.schema_, 1, np.concatenate([table.ravel() for table in tables]))
+        return self.counts_
 
     def _count_further(self, X: Any, y: Any, sample_weight: Any, *, grow: bool) -> StoredCounts:
         raw = inputs.read_features(self, X)
@@ -116,7 +135,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             self.encoder_ = self.encoder_.extended(raw)
             self.schema_ = Schema((*self.encoder_.columns, self.schema_.columns[-1]))
         table = self._code(raw, labels, weights, unseen="marginalize" if grow else "error")
-        return StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), self._stored_order())
+        return StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), self._learner()[0].stored_order)
 
     def _encode_training(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> CodedTable:
         raw = inputs.read_training_features(self, X)
@@ -148,7 +167,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         encoded.codes[-1] = labels
         return CodedTable(self.schema_, encoded.codes, weights)
 
-    def _learn(self, counts: MemoryCounts | StoredCounts) -> Self:
+    def _learn(self, counts: CountEngine) -> Self:
         learner, options = self._learner()
         learnt = learner.learn(counts, **options)
         self.dag_ = learnt.dag
@@ -233,7 +252,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """Give the log-likelihood less half the log of the rows for every free parameter; higher is better."""
         weights = inputs.read_weights(sample_weight, len(y))
         rows = float(len(y) if weights is None else weights.sum())
-        return self.log_likelihood(X, y, sample_weight) - 0.5 * np.log(rows) * self.n_parameters_
+        return self.log_likelihood(X, y, sample_weight) - 0.5 * math.log(rows) * self.n_parameters_
 
     def _total(self, per_class: Floats, y: Any, sample_weight: Any) -> float:
         _, labels = inputs.read_labels(y, self.classes_)

@@ -49,7 +49,9 @@ def learn_encoder(
 ) -> Encoder:  # fmt: skip
     """Learn categories and cut points from training rows."""
     if isinstance(discretize, (str, _Discretizer)):
-        cutter = discretize._cutter() if isinstance(discretize, _Discretizer) else find("discretize", discretize, CUTTERS)
+        cutter = (
+            discretize._cutter() if isinstance(discretize, _Discretizer) else find("discretize", discretize, CUTTERS)
+        )
 
         def cut(values: Floats, observed: NDArray[np.bool_]) -> Floats:
             part = None if weights is None else weights[observed]

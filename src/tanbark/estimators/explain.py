@@ -16,6 +16,11 @@ from tanbark.inference import joint_log_proba
 from tanbark.table import Level, missing_code
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.unsignedinteger]
+
+WIDEST = 40  # characters of a cell in the printed table
+MOST = 20  # features that the printed table spells out
+SHOWN = 5  # rows that the repr of an explanation shows
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,11 @@ class Part:
 
 @dataclass(frozen=True)
 class RowExplanation:
-    """One row: the parts, prior first and then the features parents first, sum to the log-odds of ``label``."""
+    """One row: the parts, prior first and then the features parents first, sum to the log-odds of ``label``.
+
+    ``missing`` names the features that had no value, or one that training never saw. A row that is ``impossible`` under
+    every class is predicted by the prior alone, so its values count nothing.
+    """
 
     row: int
     target: str
@@ -43,25 +52,54 @@ class RowExplanation:
     probability: float
     log_odds: float
     parts: tuple[Part, ...]
-    missing: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    impossible: bool = False
 
     def __str__(self) -> str:
         """Write a table, the strongest evidence first."""
-        ranked = [self.parts[0], *sorted(self.parts[1:], key=lambda part: -abs(part.nats))]
-        cells = [(part.name, part.value, part.given, f"{part.nats:+.3f}", f"{part.bits:+.3f}") for part in ranked]
-        total = f"{self.log_odds:+.3f}", f"{self.log_odds / math.log(2.0):+.3f}"
-        cells = [("evidence", "value", "given", "nats", "bits"), *cells, ("log-odds", "", "", *total)]
-        widths = [max(len(row[k]) for row in cells) for k in range(5)]
-        head = f"row {self.row}: P({self.target} = {self.label}) = {self.probability:.4f}"
+        total = Part("log-odds", "", "", self.log_odds)
+        cells = [("evidence", "value", "given", "nats", "bits"), *(_cells(part) for part in (*self._ranked(), total))]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [
-            "  ".join(text.ljust(w) if k < 3 else text.rjust(w) for k, (text, w) in enumerate(zip(row, widths, strict=True)))
-            for row in cells
+            "  ".join(text.rjust(width) if k > 2 else text.ljust(width) for k, (text, width) in enumerate(pairs))
+            for pairs in (tuple(zip(row, widths, strict=True)) for row in cells)
         ]
         rule = "─" * len(lines[0])
+        body = [lines[0], rule, *lines[1:-1], rule, lines[-1]]
         if self.missing:
-            lines.append(f"not observed: {', '.join(self.missing)}")
-        body = [lines[0], rule, *lines[1 : len(cells) - 1], rule, *lines[len(cells) - 1 :]]
+            body.append(f"not observed: {_listed(self.missing)}")
+        if self.impossible:
+            body.append("no class makes these values possible: the prior alone decides")
+        head = f"row {self.row}: P({_short(self.target)} = {_short(str(self.label))}) = {self.probability:.4f}"
         return "\n".join([head, *(f"  {line}".rstrip() for line in body)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _ranked(self) -> list[Part]:
+        """The prior, then the features by strength; where there are very many, the weakest as one."""
+        prior, *features = self.parts
+        features.sort(key=lambda part: -abs(part.nats))
+        if len(features) <= MOST + 1:
+            return [prior, *features]
+        weak = features[MOST:]
+        rest = Part(f"{len(weak)} others", "", "", sum(part.nats for part in weak))
+        return [prior, *features[:MOST], rest]
+
+
+def _cells(part: Part) -> tuple[str, ...]:
+    return _short(part.name), _short(part.value), _short(part.given), f"{part.nats:+.3f}", f"{part.bits:+.3f}"
+
+
+def _short(text: str) -> str:
+    """Put a text on one line of bounded length."""
+    line = " ".join(text.split())
+    return line if len(line) <= WIDEST else line[: WIDEST - 1] + "…"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = len(names) - 10
+    return ", ".join(map(_short, names[:10])) + (f" and {more} others" if more > 0 else "")
 
 
 @dataclass(frozen=True)
@@ -83,7 +121,8 @@ class Explanation:
         return "\n\n".join(str(row) for row in self.rows)
 
     def __repr__(self) -> str:
-        return str(self)
+        more = len(self.rows) - SHOWN
+        return "\n\n".join([*map(str, self.rows[:SHOWN]), *([f"… and {more} more rows"] if more > 0 else [])])
 
     def to_frame(self, *, backend: str | None = None) -> Any:
         """Give a frame with a line per row and part; ``backend`` is "pandas", "polars" or "pyarrow"."""
@@ -100,7 +139,7 @@ class Explanation:
         return make_frame(data, backend)
 
 
-def explain_rows(network: Network, codes: NDArray[np.unsignedinteger], label: int | None = None) -> Explanation:
+def explain_rows(network: Network, codes: Codes, label: int | None = None) -> Explanation:
     r"""Explain rows, each for its predicted class or for the given one.
 
     Values enter one at a time, parents before children, and each is credited with the change of
@@ -108,39 +147,57 @@ def explain_rows(network: Network, codes: NDArray[np.unsignedinteger], label: in
     .. math:: \ln \frac{P(c, o)}{\sum_{c' \ne c} P(c', o)}
 
     where everything that has not entered is summed out, so the parts add up to the log-odds of the posterior exactly,
-    gaps included. With two classes and no gap that is :math:`\ln P(x_i | pa_i, c) - \ln P(x_i | pa_i, c')`, whatever
-    the order.
+    gaps included. With two classes, no gap and a class without parents that is
+    :math:`\ln P(x_i | pa_i, c) - \ln P(x_i | pa_i, c')`.
     """
-    return Explanation(tuple(_explain(network, codes[:, [row]], row, label) for row in range(codes.shape[1])))
+    joint = joint_log_proba(network, codes)
+    impossible = np.asarray(np.isneginf(joint).all(axis=1))
+    if impossible.any():
+        joint[impossible] = joint_log_proba(network, np.full_like(codes[:, :1], missing_code(codes)))
+    chosen = joint.argmax(axis=1) if label is None else np.full(len(joint), label)
+    rows = zip(codes.T, chosen.tolist(), impossible.tolist(), strict=True)
+    return Explanation(
+        tuple(_explain(network, values, row, label=c, impossible=i) for row, (values, c, i) in enumerate(rows))
+    )
 
 
-def _explain(network: Network, codes: NDArray[np.unsignedinteger], row: int, label: int | None) -> RowExplanation:
-    gap = missing_code(codes)
-    entering = [node for node in network.dag.order if node != network.target and codes[node, 0] != gap]
-    steps = np.full((codes.shape[0], len(entering) + 1), gap, codes.dtype)
-    for step, node in enumerate(entering, start=1):
-        steps[:, step] = steps[:, step - 1]
-        steps[node, step] = codes[node, 0]
-    joint = joint_log_proba(network, steps)
-    chosen = int(joint[-1].argmax()) if label is None else label
-    odds = _log_odds(joint, chosen)
-    names, columns = network.dag.names, network.schema.columns
+def _explain(network: Network, values: Codes, row: int, *, label: int, impossible: bool) -> RowExplanation:
+    gap = missing_code(values)
+    entering = [node for node in network.dag.order if node != network.target and values[node] != gap]
+    odds = _log_odds(joint_log_proba(network, _one_by_one(values, entering)), label)
+    if impossible:
+        odds[1:] = odds[0]
+    names = network.dag.names
     parts = [Part("prior", "", "", float(odds[0]))]
     for step, node in enumerate(entering, start=1):
-        given = [f"{names[p]} = {_state(network, codes, p)}" for p in network.axes(node) if p not in (node, network.target)]
         change = odds[step] - odds[step - 1] if odds[step] != odds[step - 1] else 0.0
-        parts.append(Part(names[node], columns[node].labels()[codes[node, 0]], ", ".join(given), float(change)))
-    absent = tuple(names[node] for node in range(network.target) if codes[node, 0] == gap)
-    level = columns[network.target].states()[chosen]
+        parts.append(Part(names[node], _state(network, values, node), _given(network, values, node), float(change)))
+    absent = tuple(names[node] for node in range(network.target) if values[node] == gap)
+    level = network.schema.columns[network.target].states()[label]
     total = float(odds[-1])
     share = 1.0 / (1.0 + math.exp(-total)) if total > -700 else 0.0
-    return RowExplanation(row, names[network.target], level, share, total, tuple(parts), absent)
+    return RowExplanation(row, names[network.target], level, share, total, tuple(parts), absent, impossible)
 
 
-def _state(network: Network, codes: NDArray[np.unsignedinteger], node: int) -> str:
-    code = int(codes[node, 0])
-    labels = network.schema.columns[node].labels()
-    return labels[code] if code < len(labels) else "?"
+def _one_by_one(values: Codes, entering: list[int]) -> Codes:
+    """Lay out rows in which nothing, one value, two values, … are known."""
+    steps = np.full((len(values), len(entering) + 1), missing_code(values), values.dtype)
+    for step, node in enumerate(entering, start=1):
+        steps[node, step:] = values[node]
+    return steps
+
+
+def _given(network: Network, values: Codes, node: int) -> str:
+    names, gap = network.dag.names, missing_code(values)
+    parents = [parent for parent in network.axes(node) if parent not in (node, network.target)]
+    return ", ".join(
+        f"{names[p]} not observed" if values[p] == gap else f"{names[p]} = {_state(network, values, p)}"
+        for p in parents
+    )
+
+
+def _state(network: Network, values: Codes, node: int) -> str:
+    return str(network.schema.columns[node].states()[values[node]])
 
 
 def _log_odds(joint: Floats, chosen: int) -> Floats:

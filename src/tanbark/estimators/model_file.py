@@ -6,13 +6,18 @@ import inspect
 import json
 import math
 import os
-import tempfile
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Mapping, Set
+from copy import copy
+from itertools import pairwise
 from pathlib import Path
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
+from numpy.dtypes import StringDType
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from tanbark.errors import ModelFileError, OptionError, TanbarkError
 from tanbark.estimators import classifiers, discretizers
@@ -20,6 +25,7 @@ from tanbark.estimators.base import NetworkClassifier
 from tanbark.estimators.encoding import Encoder
 from tanbark.graph import Dag
 from tanbark.graph.network import family_axes
+from tanbark.machine import thread_count
 from tanbark.table import Column, Schema
 
 FORMAT = "tanbark-model"
@@ -31,32 +37,35 @@ CLASSIFIERS: dict[str, type[NetworkClassifier]] = {
         classifiers.NaiveBayes, classifiers.TAN, classifiers.FixedStructure, classifiers.BayesNetClassifier,
     )
 }  # fmt: skip
-DISCRETIZERS: dict[str, type] = {
+DISCRETIZERS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
         discretizers.MDLPDiscretizer, discretizers.MedianDiscretizer, discretizers.QuantileDiscretizer,
         discretizers.UniformDiscretizer,
     )
 }  # fmt: skip
+NUMBERS = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+)  # fmt: skip
+LABELS: dict[str, Any] = {"U": np.str_, "O": object, "T": StringDType(), **{name: np.dtype(name) for name in NUMBERS}}
 
 
 def save(model: NetworkClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the file appears under its name only when it is whole."""
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(model)
     text = json.dumps(_to_document(model), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    if not target.parent.is_dir():
+        msg = f"There is no directory {str(target.parent)!r} to write {target.name!r} to. Make it first."
+        raise FileNotFoundError(msg)
+    partial = target.parent / f".{secrets.token_hex(8)}.tmp"
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        # a lone surrogate is no UTF-8; the backslash makes it an escape of JSON
+        with partial.open("x", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text + "\n")
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(target)
+        partial.replace(target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
         raise
 
 
@@ -64,103 +73,143 @@ def load(path: str | os.PathLike[str]) -> NetworkClassifier:
     """Read a model that ``save`` wrote. Nothing in the file is run; what is wrong with it is said."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-        document = json.loads(text, parse_constant=_refuse_constant)
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        document = json.loads(text, parse_constant=_refuse_number, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
         msg = f"{path} is no model file of Tanbark: it is not valid JSON ({error}). Is it cut off or another format?"
         raise ModelFileError(msg) from error
     try:
         return _from_document(document)
     except ModelFileError as error:
-        msg = f"{path}: {error}"
+        msg = f"{path}: {error}."
         raise ModelFileError(msg) from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, TanbarkError) as error:
-        msg = f"{path} is damaged: {type(error).__name__} {error}. Save the model again."
+    except KeyError as error:
+        msg = f"{path} is damaged: it lacks {error}. Save the model again."
+        raise ModelFileError(msg) from error
+    except (TypeError, ValueError, ArithmeticError, RecursionError, TanbarkError) as error:
+        msg = f"{path} is damaged: {str(error).rstrip('.')}. Save the model again."
         raise ModelFileError(msg) from error
 
 
-def _refuse_constant(text: str) -> float:
+def _refuse_number(text: str) -> float:
     msg = f"{text} is no JSON number"
     raise ValueError(msg)
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse_number(text)
+
+
+# ---------------------------------------------------------------------- writing
+
+
 def _to_document(model: NetworkClassifier) -> dict[str, Any]:
+    _check_writable(model)
+    dtype = model.classes_.dtype
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "estimator": type(model).__name__,
+        "options": {name: _plain(value, f"the option {name}") for name, value in model.get_params(deep=False).items()},
+        "named": hasattr(model, "feature_names_in_"),
+        "columns": [_column_document(column) for column in model.schema_.columns],
+        "labels": dtype.kind if dtype.kind in LABELS else dtype.name,
+        "parents": [list(parents) for parents in model.dag_.parents],
+        "structure_score": getattr(model, "structure_score_", None),
+        "counts": [table.ravel().tolist() for table in model.family_counts_],
+    }
+
+
+def _check_writable(model: NetworkClassifier) -> None:
+    """Refuse what would not come back as it is."""
+    if type(model) is not CLASSIFIERS.get(type(model).__name__):
+        msg = f"{type(model).__name__} is no classifier of Tanbark's own; pickle it instead of saving it as JSON."
+        raise OptionError(msg)
     if model.encoder_.transformer is not None:
         msg = (
             "A model whose discretize is a transformer of your own cannot be written as JSON. Use one of Tanbark's "
             "discretisers, or pickle the model."
         )
         raise OptionError(msg)
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "estimator": type(model).__name__,
-        "options": {name: _plain(value, name) for name, value in model.get_params(deep=False).items()},
-        "named": hasattr(model, "feature_names_in_"),
-        "columns": [_column_document(column) for column in model.schema_.columns],
-        "labels": model.classes_.dtype.kind,
-        "parents": [list(parents) for parents in model.dag_.parents],
-        "structure_score": getattr(model, "structure_score_", None),
-        "counts": [_numbers(table) for table in model.family_counts_],
-    }
+    dtype = model.classes_.dtype
+    if dtype.kind not in LABELS and dtype.name not in LABELS:
+        msg = f"Labels of type {dtype.name} cannot be written to a model file. Make them strings or numbers before fit."
+        raise OptionError(msg)
+    again = copy(model)._estimate().network_.tables
+    if not all(np.array_equal(ours, theirs) for ours, theirs in zip(model.network_.tables, again, strict=True)):
+        msg = "Options were changed after fit, so the file would not predict as this model does. Fit it again first."
+        raise OptionError(msg)
 
 
 def _column_document(column: Column) -> dict[str, Any]:
     document: dict[str, Any] = {"name": column.name, "kind": column.kind, "values": column.values}
-    document["cuts" if column.kind == "interval" else "levels"] = list(column.cuts or column.levels)
-    return document
+    if column.kind == "interval":
+        return {**document, "cuts": list(column.cuts)}
+    return {**document, "levels": [_plain(level, f"the category {column.name}") for level in column.levels]}
 
 
-def _numbers(table: NDArray[Any]) -> list[int] | list[float]:
-    flat = table.ravel()
-    whole = flat.astype(np.int64)
-    return (whole if (whole == flat).all() else flat).tolist()  # type: ignore[no-any-return]  # numpy gives Any
-
-
-def _plain(value: Any, name: str) -> Any:
-    """Turn an option into JSON, or say that it cannot be."""
-    if isinstance(value, tuple(DISCRETIZERS.values())):
-        return {"discretizer": type(value).__name__, "options": value.get_params(deep=False)}
-    if isinstance(value, np.ndarray):
+def _plain(value: Any, what: str) -> Any:
+    """Turn an option or a category into JSON that :func:`_option` understands, or say that it cannot be."""
+    if type(value) is DISCRETIZERS.get(type(value).__name__):
+        options = {name: _plain(item, f"{what}: {name}") for name, item in value.get_params(deep=False).items()}
+        return {"discretizer": type(value).__name__, "options": options}
+    if hasattr(value, "tolist"):  # arrays, series and numpy's scalars
         value = value.tolist()
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, dict):
-        return {"pairs": [[_plain(k, name), _plain(v, name)] for k, v in value.items()]}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item, name) for item in value]
+    if isinstance(value, Mapping):
+        return {"pairs": [[_plain(key, what), _plain(item, what)] for key, item in value.items()]}
+    if isinstance(value, (list, tuple, Set)):
+        items = [_plain(item, what) for item in value]
+        return items if isinstance(value, list) else {"tuple" if isinstance(value, tuple) else "set": items}
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
-    msg = f"The option {name}={value!r} cannot be written to a model file. Use plain values, or pickle the model."
+    msg = f"A model file cannot hold {what}={short(value)}. Use plain values, or pickle the model."
     raise OptionError(msg)
+
+
+# ---------------------------------------------------------------------- reading
 
 
 def _from_document(document: Any) -> NetworkClassifier:
     _demand(isinstance(document, dict) and document.get("format") == FORMAT, "this is no model file of Tanbark")
     version = document.get("version")
-    _demand(isinstance(version, int) and version >= 1, f"the version {version!r} is none")
+    _demand(type(version) is int and version >= 1, f"the version {short(version)} is none")
     if version > VERSION:
-        msg = f"the file has version {version}, newer than {VERSION}, which this Tanbark reads. Update Tanbark."
+        msg = f"the file has version {version}, newer than {VERSION}, which this Tanbark reads; update Tanbark"
         raise ModelFileError(msg)
     kind = document["estimator"]
-    _demand(isinstance(kind, str) and kind in CLASSIFIERS, f"the estimator {kind!r} is unknown")
+    _demand(isinstance(kind, str) and kind in CLASSIFIERS, f"the estimator {short(kind)} is unknown")
     model = CLASSIFIERS[kind](**_options(document["options"], CLASSIFIERS[kind]))
-    schema = Schema(tuple(_column(item) for item in document["columns"]))
+    _restore(model, document)
+    model._check_options()
+    model._learner()
+    thread_count(model.n_jobs)
+    with np.errstate(all="ignore"):
+        network = model._estimate().network_
+    for node, table in enumerate(network.tables):
+        sums = table.sum(axis=network.axes(node).index(node))
+        _demand(np.allclose(sums, 1.0), f"the counts of {network.dag.names[node]!r} give no probabilities")
+    return model
+
+
+def _restore(model: NetworkClassifier, document: dict[str, Any]) -> None:
+    """Give a model all that fitting it had given, but for the network."""
+    schema = Schema(tuple(_column(item) for item in _list(document["columns"], "columns")))
     _demand(len(schema.columns) >= 2, "a model needs a feature and a class")
     _demand(schema.columns[-1].kind == "category" and len(schema.columns[-1].levels) > 0, "the class has no labels")
+    parents = [_parents(item, len(schema.columns)) for item in _list(document["parents"], "parents")]
+    named, score = document["named"], document["structure_score"]
+    _demand(isinstance(named, bool), "whether the columns have names is not said")
+    _demand(score is None or _is_number(score), "the structure score is no number")
     model.schema_ = schema
     model.encoder_ = Encoder(schema.features)
     model.classes_ = _labels(schema.columns[-1], document["labels"])
     model.n_features_in_ = len(schema.features)
-    if document["named"] is True:
+    if named:
         model.feature_names_in_ = np.array(schema.names[:-1], object)
-    model.dag_ = Dag(schema.names, tuple(_parents(item, len(schema.columns)) for item in document["parents"]))
+    model.dag_ = Dag(schema.names, tuple(parents))
     model.family_counts_ = _counts(document["counts"], schema, model.dag_)
-    score = document["structure_score"]
     if score is not None:
-        _demand(isinstance(score, (int, float)) and not isinstance(score, bool), "the structure score is no number")
         model.structure_score_ = float(score)
-    model._check_options()
-    return model._estimate()
 
 
 def _demand(holds: bool, otherwise: str) -> None:
@@ -168,64 +217,81 @@ def _demand(holds: bool, otherwise: str) -> None:
         raise ModelFileError(otherwise)
 
 
+def _list(value: Any, what: str) -> list[Any]:
+    _demand(isinstance(value, list), f"the {what} are no list")
+    return value  # type: ignore[no-any-return]  # demanded above
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def _options(document: Any, cls: Callable[..., Any]) -> dict[str, Any]:
     _demand(isinstance(document, dict), "the options are no mapping")
     known = inspect.signature(cls).parameters
     for name in document:
-        _demand(name in known, f"the option {name!r} is unknown")
+        _demand(name in known, f"the option {short(name)} is unknown")
     return {name: _option(value) for name, value in document.items()}
 
 
 def _option(value: Any) -> Any:
     if isinstance(value, list):
-        return [tuple(_option(v) for v in item) if isinstance(item, list) else _option(item) for item in value]
+        return [_option(item) for item in value]
     if not isinstance(value, dict):
         return value
+    for kind in (tuple, set):
+        if kind.__name__ in value:
+            return kind(_option(item) for item in _list(value[kind.__name__], "items of an option"))
     if "pairs" in value:
-        return {_option(key): _option(item) for key, item in value["pairs"]}
+        return {_option(key): _option(item) for key, item in _list(value["pairs"], "pairs of an option")}
     name = value["discretizer"]
-    _demand(isinstance(name, str) and name in DISCRETIZERS, f"the discretiser {name!r} is unknown")
+    _demand(isinstance(name, str) and name in DISCRETIZERS, f"the discretiser {short(name)} is unknown")
     return DISCRETIZERS[name](**_options(value["options"], DISCRETIZERS[name]))
 
 
 def _column(document: Any) -> Column:
+    _demand(isinstance(document, dict), "a column is no mapping")
     name, kind, values = document["name"], document["kind"], document["values"]
-    _demand(isinstance(name, str), f"the column name {name!r} is no string")
-    _demand(kind in ("category", "interval"), f"the column {name!r} is of unknown kind {kind!r}")
-    _demand(values in ("number", "text", "boolean"), f"the column {name!r} holds unknown values {values!r}")
+    _demand(isinstance(name, str), f"the column name {short(name)} is no string")
+    _demand(kind in ("category", "interval"), f"the column {name!r} is of unknown kind {short(kind)}")
+    _demand(values in ("number", "text", "boolean"), f"the column {name!r} holds unknown values {short(values)}")
     if kind == "interval":
-        cuts = document["cuts"]
-        _demand(all(isinstance(cut, (int, float)) and not isinstance(cut, bool) for cut in cuts), "a cut is no number")
-        _demand(all(low < high for low, high in zip(cuts, cuts[1:], strict=False)), f"the cuts of {name!r} do not rise")
+        cuts = _list(document["cuts"], f"cuts of {name!r}")
+        _demand(all(map(_is_number, cuts)), f"a cut of {name!r} is no number")
+        _demand(all(low < high for low, high in pairwise(cuts)), f"the cuts of {name!r} do not rise")
         return Column(name, kind, values, cuts=tuple(float(cut) for cut in cuts))
-    levels = tuple(document["levels"])
-    _demand(all(isinstance(level, (str, bool, int, float)) for level in levels), f"a level of {name!r} is no plain value")
-    _demand(len(set(levels)) == len(levels), f"a level of {name!r} occurs twice")
+    levels = tuple(_list(document["levels"], f"categories of {name!r}"))
+    plain = all(isinstance(level, (str, bool, int, float)) for level in levels)
+    _demand(plain, f"a category of {name!r} is no plain value")
+    _demand(len(set(levels)) == len(levels), f"a category of {name!r} occurs twice")
     return Column(name, kind, values, levels)
 
 
 def _labels(column: Column, kind: Any) -> NDArray[Any]:
-    types = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64, "U": np.str_, "O": object}
-    _demand(kind in types, f"labels of type {kind!r} are unknown")
-    wanted = {"b": bool, "i": int, "u": int, "f": (int, float), "U": str, "O": (str, bool, int, float)}[kind]
-    _demand(all(isinstance(level, wanted) for level in column.levels), "a label is not of its type")
-    return np.array(column.levels, dtype=types[kind])
+    _demand(isinstance(kind, str) and kind in LABELS, f"labels of type {short(kind)} are unknown")
+    labels: NDArray[Any] = np.empty(len(column.levels), dtype=object)
+    labels[:] = column.levels
+    labels = labels.astype(LABELS[kind])
+    same = [(type(label), label) for label in labels.tolist()] == [(type(level), level) for level in column.levels]
+    _demand(same, f"a label is not of the type {kind!r}")
+    return labels
 
 
 def _parents(document: Any, n: int) -> tuple[int, ...]:
-    whole = all(isinstance(p, int) and not isinstance(p, bool) and 0 <= p < n for p in document)
-    _demand(whole, "a parent is no column")
-    return tuple(document)
+    parents = _list(document, "parents of a column")
+    _demand(all(type(parent) is int and 0 <= parent < n for parent in parents), "a parent is no column")
+    return tuple(parents)
 
 
 def _counts(document: Any, schema: Schema, dag: Dag) -> tuple[NDArray[Any], ...]:
-    _demand(len(document) == len(schema.columns), "there is not one table of counts for each column")
+    _demand(len(_list(document, "counts")) == len(schema.columns), "there is not one table of counts for each column")
     tables = []
-    for node, flat in enumerate(document):
+    for node, item in enumerate(document):
+        name = schema.names[node]
+        flat = _list(item, f"counts of {name!r}")
         shape = [schema.cardinalities[c] for c in family_axes(dag.parents[node], node, schema.target)]
-        _demand(len(flat) == math.prod(shape), f"the counts of {schema.names[node]!r} do not fit its states")
-        numeric = all(isinstance(n, (int, float)) and not isinstance(n, bool) and 0 <= n < 2**63 for n in flat)
-        _demand(numeric, f"a count of {schema.names[node]!r} is no number of at least 0")
+        _demand(len(flat) == math.prod(shape), f"the counts of {name!r} do not fit its states")
+        _demand(all(_is_number(n) and n >= 0 for n in flat), f"a count of {name!r} is no number of at least 0")
         whole = all(isinstance(n, int) for n in flat)
         tables.append(np.array(flat, dtype=np.int64 if whole else np.float64).reshape(shape))
     return tuple(tables)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 from tanbark.graph.dag import Dag
+
+WIDTH = 100
 
 
 def draw(dag: Dag, target: int = -1) -> str:
@@ -22,7 +26,10 @@ def draw(dag: Dag, target: int = -1) -> str:
         return "\n".join(_family_line(dag, node) for node in dag.order)
     name = dag.names[target]
     if not any(inner.values()):
-        return f"{name} ─▶ {', '.join(dag.names[node] for node in features) or '(no features)'}"
+        listed = ", ".join(dag.names[node] for node in features) or "(no features)"
+        return fill(
+            f"{name} ─▶ {listed}", WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        )
     lines = [f"{name} ─▶ every feature"]
     for node in features:
         if not inner[node]:

@@ -110,9 +110,8 @@ class Network:
 
     def __repr__(self) -> str:
         kind = f", class {self.dag.names[self.target]!r}" if self.schema.has_class else ""
-        return (
-            f"Network({len(self.dag.names)} columns, {self.dag.n_arcs} arcs{kind}, {self.n_parameters:,} free parameters)"
-        )
+        size = f"{len(self.dag.names)} columns, {self.dag.n_arcs} arcs"
+        return f"Network({size}{kind}, {self.n_parameters:,} free parameters)"
 
 
 def make_frame(data: dict[str, Any], backend: str | None = None) -> Any:

@@ -34,9 +34,7 @@ def rank_pairs(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     return ranks
 
 
-def maximum_spanning_forest(
-    weights: NDArray[np.float64], n: int, *, at_least: float = 0.0
-) -> list[tuple[int, int]]:
+def maximum_spanning_forest(weights: NDArray[np.float64], n: int, *, at_least: float = 0.0) -> list[tuple[int, int]]:
     """Join ``n`` nodes by the heaviest pairs that close no circle, leaving out weights under ``at_least``.
 
     ``weights`` runs over the pairs i < j in the order of :func:`pair_indices`. Ranks are all different, so the forest

@@ -110,20 +110,20 @@ def _lay_out(network: Network, factors: list[Factor]) -> Families:
     target, sizes = network.target, network.schema.cardinalities
     members, strides, ends, starts, with_class = [], [], [0], [], []
     filled = 0
-    for columns, table in factors:
+    for scope, table in factors:
         stride = 1
-        for axis in reversed(columns):
+        for axis in reversed(scope):
             if axis != target:
                 members.append(axis)
                 strides.append(stride)
             stride *= sizes[axis]
         ends.append(len(members))
         starts.append(filled)
-        with_class.append(target in columns)
+        with_class.append(target in scope)
         filled += table.size
-    whole = [np.array(part, np.int64) for part in (starts, members, strides, ends)]
     flat = np.concatenate([table.ravel() for _, table in factors])
-    return Families(flat, *whole, np.array(with_class, np.bool_))
+    first, columns, steps, bounds = (np.array(part, np.int64) for part in (starts, members, strides, ends))
+    return Families(flat, first, columns, steps, bounds, np.array(with_class, np.bool_))
 
 
 def _lay_out_forest(network: Network) -> Forest | None:

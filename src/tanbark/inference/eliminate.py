@@ -101,7 +101,8 @@ def _collect(network: Network, label: NDArray[np.int64], open_families: Mask) ->
     for members in np.split(order, bounds):
         mark = marks[members[0]]
         group = Group(
-            tuple(np.flatnonzero(mark[: network.target]).tolist()), tuple(np.flatnonzero(mark[network.target :]).tolist())
+            tuple(np.flatnonzero(mark[: network.target]).tolist()),
+            tuple(np.flatnonzero(mark[network.target :]).tolist()),
         )
         yield group, heads[members] // network.target
 
@@ -137,7 +138,7 @@ def _check_width(network: Network, scope: tuple[int, ...]) -> None:
     if entries > MAX_FACTOR:
         names = [network.dag.names[c] for c in scope[:8]]
         msg = (
-            f"Summing out the missing values of this row needs a table of {entries:,} entries over {len(scope)} columns "
+            f"Summing out the missing values of a row needs a table of {entries:,} entries over {len(scope)} columns "
             f"({names} …), more than {MAX_FACTOR:,}. Fill some of them, or use a structure with fewer parents."
         )
         raise TableTooLargeError(msg)

@@ -100,9 +100,9 @@ def _check_size(schema: Schema, node: int, columns: tuple[int, ...], max_cells: 
     if cells > max_cells:
         given = ", ".join(f"{schema.names[c]} ({schema.cardinalities[c]:,} states)" for c in columns if c != node)
         msg = (
-            f"The table of {schema.names[node]!r} ({schema.cardinalities[node]:,} states) given {given} needs {cells:,} "
-            f"cells, above max_cells={max_cells:,}. Drop or group the column with most states, use a simpler structure, "
-            "or raise max_cells."
+            f"The table of {schema.names[node]!r} ({schema.cardinalities[node]:,} states) given {given} needs "
+            f"{cells:,} cells, above max_cells={max_cells:,}. Drop or group the column with most states, use a simpler "
+            "structure, or raise max_cells."
         )
         raise TableTooLargeError(msg)
 

@@ -35,7 +35,7 @@ def free_parameters(counts: ArrayLike) -> int:
     12
     """
     configs, states = np.asarray(counts).shape
-    return configs * (states - 1)
+    return int(configs * (states - 1))
 
 
 def penalty(score: str, n_rows: float) -> float:

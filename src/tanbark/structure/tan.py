@@ -15,8 +15,8 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     r"""Find the one-dependence structure of highest score.
 
     An arc between Xi and Xj gains :math:`N_{ij} I(X_i; X_j | C)` nats, less the penalty of
-    :math:`(r_i - 1)(r_j - 1) r_C` parameters. The heaviest spanning tree of these gains is the optimum; arcs that lose are
-    left out, which may leave a forest. Columns with one state take no part. Ties go to the earlier pair.
+    :math:`(r_i - 1)(r_j - 1) r_C` parameters. The heaviest spanning tree of these gains is the optimum; arcs that lose
+    are left out, which may leave a forest. Columns with one state take no part. Ties go to the earlier pair.
 
     Parameters
     ----------
@@ -31,14 +31,14 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     """
     schema = counts.schema
     n, target = len(schema.features), schema.target
-    price = penalty(score, 1.0)
+    penalty(score, 1.0)  # a wrong name is refused before the counting starts
     start = None if root is None else _find_root(root, schema.names[:n])
     states = np.array(schema.cardinalities, dtype=float)
     first, second = np.triu_indices(n, 1)
     pairs = counts.pair_information()
     parameters = (states[first] - 1) * (states[second] - 1) * states[target]
-    if score == "bic":
-        price = 0.5 * np.log(np.maximum(pairs.rows, 1.0))
+    different, place = np.unique(pairs.rows, return_inverse=True)  # with gaps, pairs rest on different rows
+    price = np.array([penalty(score, rows) for rows in different])[place]
     weights = np.where((states[first] > 1) & (states[second] > 1), pairs.gain - price * parameters, -np.inf)
     edges = maximum_spanning_forest(weights, n)
     dag = Dag.augmented(schema.names, direct_forest(edges, n, start))

@@ -14,9 +14,7 @@ Cutter = Callable[[Floats, NDArray[np.integer[Any]], int, Floats | None], Floats
 DEFAULT_BINS = 5
 
 
-def mdlp(
-    values: Floats, labels: NDArray[np.integer[Any]], n_classes: int, weights: Floats | None = None
-) -> Floats:
+def mdlp(values: Floats, labels: NDArray[np.integer[Any]], n_classes: int, weights: Floats | None = None) -> Floats:
     r"""Cut where the class entropy falls by more than the cut costs to tell.
 
     A range S of N values is cut at T, the split of least class entropy, if

@@ -8,9 +8,9 @@ from __future__ import annotations
 import datetime
 import decimal
 import numbers
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -20,6 +20,9 @@ from tanbark.errors import InputError
 from tanbark.table.schema import Level
 
 Array = NDArray[Any]
+Found = TypeVar("Found")
+
+EXACT = 2**53  # a float can tell whole numbers up to here apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,7 @@ class NumberBlock:
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """A column of anything but numbers: ``codes`` into ``levels``, -1 for a gap.
+    """A column of anything but numbers, or of whole numbers beyond floats: ``codes`` into ``levels``, -1 for a gap.
 
     ``declared`` levels come from the type (a categorical) and are kept even if no row has them.
     """
@@ -42,6 +45,15 @@ class CodedColumn:
     levels: tuple[Level, ...]
     values: str
     declared: bool = False
+
+    @property
+    def observed(self) -> bool:
+        """Whether any row has a value."""
+        return bool((self.codes >= 0).any())
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Give a column of numbers as floats, NaN for a gap."""
+        return np.array([*map(float, self.levels), np.nan])[self.codes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +110,6 @@ def read_table(data: Any) -> RawTable:
     """
     if isinstance(data, np.ndarray):
         return _read_array(data)
-    names = _column_names(data)
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError as error:
@@ -107,16 +118,20 @@ def read_table(data: Any) -> RawTable:
             "Collect a lazy frame first."
         )
         raise InputError(msg) from error
-    blocks, coded = [], []
-    for column, name in enumerate(frame.columns):
-        part = _read_series(frame[name], column, names[column])
-        (blocks if isinstance(part, NumberBlock) else coded).append(part)
-    return RawTable(names, len(frame), len(names), tuple(blocks), tuple(coded))  # type: ignore[arg-type]  # sorted above
+    names = _column_names(data)
+    parts = [_read_series(series, column, names[column]) for column, series in enumerate(frame.iter_columns())]
+    return _raw_table(names, len(frame), parts)
+
+
+def _raw_table(names: tuple[str, ...] | None, n_rows: int, parts: list[NumberBlock | CodedColumn]) -> RawTable:
+    blocks = tuple(part for part in parts if isinstance(part, NumberBlock))
+    coded = tuple(part for part in parts if isinstance(part, CodedColumn))
+    return RawTable(names, n_rows, len(parts), blocks, coded)
 
 
 def is_frame(data: Any) -> bool:
     """Say whether something is a table with named columns."""
-    return not isinstance(data, np.ndarray) and hasattr(data, "columns") or hasattr(data, "column_names")
+    return (not isinstance(data, np.ndarray) and hasattr(data, "columns")) or hasattr(data, "column_names")
 
 
 def _column_names(data: Any) -> tuple[str, ...]:
@@ -131,23 +146,23 @@ def _column_names(data: Any) -> tuple[str, ...]:
 
 def _read_array(array: Array) -> RawTable:
     rows, columns = array.shape
-    if array.dtype.kind in "biuf":
+    if array.dtype.kind in "biuf" and not _beyond_int64(array):
         block = NumberBlock(tuple(range(columns)), _numbers(array))
         return RawTable(None, rows, columns, (block,) if columns else (), ())
-    _refuse_type(array.dtype.kind, "X", str(array.dtype))
-    blocks, coded = [], []
-    for column in range(columns):
-        part = _read_values(array[:, column].tolist(), column, f"x{column}")
-        (blocks if isinstance(part, NumberBlock) else coded).append(part)
-    return RawTable(None, rows, columns, tuple(blocks), tuple(coded))  # type: ignore[arg-type]  # sorted above
+    _refuse_type(array.dtype.kind, "x0", str(array.dtype))
+    parts = [_read_values(array[:, column].tolist(), column, f"x{column}") for column in range(columns)]
+    return _raw_table(None, rows, parts)
+
+
+def _beyond_int64(array: Array) -> bool:
+    return array.dtype == np.uint64 and array.size > 0 and int(array.max()) > np.iinfo(np.int64).max
 
 
 def _numbers(array: Array) -> Array:
     """Bring numbers to int64, float64 or bool, without a copy where they are that already."""
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    if kind == "b" or array.dtype in (np.int64, np.float64):
+    if array.dtype.kind == "b" or array.dtype in (np.int64, np.float64):
         return array
-    return array.astype(np.float64 if kind == "f" or (kind == "u" and size == 8) else np.int64)
+    return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
 
 
 def _refuse_type(kind: str, name: str, dtype: str) -> None:
@@ -170,29 +185,56 @@ def _read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColu
         msg = f"Column {name!r} holds {dtype}; a column must hold one plain value per row. Spread it over columns."
         raise InputError(msg)
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
-        return _read_categorical(series, column)
+        return _read_categorical(series, column, name)
+    if dtype.is_numeric():
+        return _read_numbers(series, column, name)
     if dtype == nw.Boolean and not series.is_null().any():
         return NumberBlock((column,), series.to_numpy().astype(bool).reshape(-1, 1))
-    if dtype.is_numeric():
-        if dtype.is_decimal() or series.is_null().any():
-            series = series.cast(nw.Float64)
-        return NumberBlock((column,), _numbers(np.asarray(series.to_numpy())).reshape(-1, 1))
+    native = series.to_native()
+    if hasattr(native, "factorize"):  # pandas and its kin
+        codes, distinct = _hashed(native.factorize, name)
+        return _read_distinct(codes, distinct.tolist(), column, name)
+    if hasattr(native, "dictionary_encode"):  # pyarrow
+        return _read_distinct(*_split_dictionary(native.dictionary_encode()), column, name)
     return _read_values(series.to_list(), column, name)
 
 
-def _read_categorical(series: Any, column: int) -> CodedColumn:
+def _read_numbers(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
+    dtype = series.dtype
+    if dtype.is_decimal() or dtype in (nw.UInt64, nw.Int128, nw.UInt128) or series.is_null().any():
+        floats = np.asarray(series.cast(nw.Float64).to_numpy())
+        if dtype.is_integer() and (np.abs(floats) >= EXACT).any():
+            return _read_values(series.to_list(), column, name)
+        return NumberBlock((column,), floats.reshape(-1, 1))
+    return NumberBlock((column,), _numbers(np.asarray(series.to_numpy())).reshape(-1, 1))
+
+
+def _read_categorical(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas and its kin keep codes of their own
         return _coded(column, np.asarray(native.cat.codes), native.cat.categories.tolist(), declared=True)
-    levels = series.cat.get_categories().to_list()
-    place = {level: code for code, level in enumerate(levels)}
-    codes = np.fromiter((place.get(v, -1) for v in series.cast(nw.String).to_list()), np.int32, len(series))
-    if isinstance(series.dtype, nw.Enum):
-        return _coded(column, codes, levels, declared=True)
-    used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(levels)))  # polars may list other columns' levels
-    compact = np.full(len(levels) + 1, -1, np.int32)
-    compact[used] = np.arange(len(used))
-    return _coded(column, compact[codes], [levels[k] for k in used], declared=True)
+    if hasattr(native, "combine_chunks"):
+        return _read_dictionary(native, column)
+    part = _read_values(series.to_list(), column, name)  # polars lists the levels of other columns too, in any order
+    if isinstance(series.dtype, nw.Enum) and isinstance(part, CodedColumn):
+        levels = list(series.dtype.categories)
+        place = np.array([*map(levels.index, part.levels), -1], np.int32)
+        return _coded(column, place[part.codes], levels, declared=True)
+    return part
+
+
+def _read_dictionary(native: Any, column: int) -> CodedColumn:
+    """Read pyarrow's categorical: an ordered one keeps its order, another is sorted."""
+    codes, levels = _split_dictionary(native)
+    order = [code for code, level in enumerate(levels) if not is_gap(level)]
+    if not native.type.ordered:
+        order.sort(key=lambda code: _rank(levels[code]))
+    return _coded(column, _places(order, len(levels))[codes], [levels[code] for code in order], declared=True)
+
+
+def _split_dictionary(native: Any) -> tuple[Array, list[Any]]:
+    whole = native.combine_chunks()
+    return whole.indices.fill_null(-1).to_numpy(zero_copy_only=False), whole.dictionary.to_pylist()
 
 
 def _coded(column: int, codes: Array, levels: list[Any], *, declared: bool) -> CodedColumn:
@@ -215,32 +257,58 @@ def _plain(value: Any) -> Level:
     return str(value)
 
 
-def _is_gap(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+def is_gap(value: Any) -> bool:
+    """Say whether a value stands for none: None, NaN, NA or NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, numbers.Number) and bool(value != value)
 
 
 def _read_values(values: list[Any], column: int, name: str) -> NumberBlock | CodedColumn:
-    """Read a column of Python objects: strings, numbers, booleans and gaps, each looked at once per distinct value."""
+    """Read a column of Python objects."""
+    place = _hashed(lambda: {value: code for code, value in enumerate(dict.fromkeys(values))}, name)
+    codes = np.fromiter(map(place.__getitem__, values), np.int32, len(values))
+    return _read_distinct(codes, list(place), column, name)
+
+
+def _hashed(find: Callable[[], Found], name: str) -> Found:
+    """Find the distinct values of a column, which lists and the like do not have."""
     try:
-        first_seen = dict.fromkeys(values)
-    except TypeError:
-        nested = next(value for value in values if not isinstance(value, Hashable))
-        msg = f"Column {name!r} holds {type(nested).__name__} values; a column must hold one plain value per row."
+        return find()
+    except TypeError as error:
+        msg = f"Column {name!r} holds lists or the like ({error}); a column must hold one plain value per row."
         raise InputError(msg) from None
-    distinct = [value for value in first_seen if not _is_gap(value)]
-    for value in distinct:
-        _refuse_value(value, name)
-    if distinct and all(isinstance(v, (numbers.Real, decimal.Decimal)) and not _is_bool(v) for v in distinct):
-        floats = np.array([np.nan if _is_gap(value) else float(value) for value in values])
-        return NumberBlock((column,), floats.reshape(-1, 1))
-    levels = sorted(distinct, key=lambda value: (isinstance(value, str), str(type(value)), value))
-    place: dict[Any, int] = {level: code for code, level in enumerate(levels)}
-    codes = np.fromiter((place.get(value, -1) for value in values), np.int32, len(values))
-    return _coded(column, codes, levels, declared=False)
 
 
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, (bool, np.bool_))
+def _read_distinct(codes: Array, distinct: list[Any], column: int, name: str) -> NumberBlock | CodedColumn:
+    """Read strings, numbers, booleans and gaps, given as codes into the distinct values; -1 is a gap too."""
+    order = [code for code, value in enumerate(distinct) if not is_gap(value)]
+    kinds = {type(distinct[code]) for code in order}
+    for code in order if kinds != {str} else ():
+        _refuse_value(distinct[code], name)
+    if kinds and not any(issubclass(kind, (str, bool, np.bool_)) for kind in kinds):
+        if not any(abs(distinct[code]) >= EXACT and isinstance(distinct[code], numbers.Integral) for code in order):
+            floats = np.full(len(distinct) + 1, np.nan)
+            floats[order] = [float(distinct[code]) for code in order]
+            return NumberBlock((column,), floats[codes].reshape(-1, 1))
+        order.sort(key=lambda code: distinct[code])
+    elif kinds == {str}:
+        order.sort(key=distinct.__getitem__)
+    else:
+        order.sort(key=lambda code: _rank(distinct[code]))
+    return _coded(column, _places(order, len(distinct))[codes], [distinct[code] for code in order], declared=False)
+
+
+def _rank(value: Any) -> tuple[Any, ...]:
+    """Sort values of different types: numbers and booleans first."""
+    return isinstance(value, str), str(type(value)), value
+
+
+def _places(order: list[int], size: int) -> NDArray[np.int32]:
+    """Give each old code its new one, -1 where it has none; the last entry serves the gaps."""
+    places = np.full(size + 1, -1, np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places
 
 
 def _refuse_value(value: Any, name: str) -> None:

@@ -1,0 +1,51 @@
+# `make demo` and `make test` do all the set-up on a fresh machine with Python 3.11 or newer.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SHARED_DATA ?= ../shared/data
+
+.PHONY: demo test check lint types layers bench clean
+
+demo: $(VENV)/.demo
+	$(BIN)/python scripts/demo.py
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+check: lint types layers test
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.lint
+	$(BIN)/mypy
+
+layers: $(VENV)/.lint
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.speed --data $(SHARED_DATA)
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tanbark needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[demo]"
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	@touch $@
+
+$(VENV)/.lint: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[test,lint]"
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml benchmarks/requirements.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[frames]" --requirement benchmarks/requirements.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,139 @@
+"""What must hold for every classifier, whatever its learner."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tanbark as tb
+from strategies import make_table
+
+GENERAL = [("x1", "class"), ("x3", "class"), ("x0", "x1"), ("x2", "x3"), ("x0", "x3"), ("class", "x4"), ("x2", "x4")]
+
+MAKERS = {
+    "NaiveBayes": tb.NaiveBayes,
+    "TAN": tb.TAN,
+    "TAN bic": lambda **k: tb.TAN(score="bic", **k),
+    "FixedStructure": lambda **k: tb.FixedStructure(GENERAL, **k),
+    "BayesNetClassifier": lambda **k: tb.BayesNetClassifier("tan", options={"score": "aic"}, **k),
+}
+
+
+@pytest.fixture(params=MAKERS, ids=list(MAKERS))
+def make(request):
+    return MAKERS[request.param]
+
+
+def as_frame(table):
+    codes = table.codes.astype(float)
+    codes[codes == 255] = np.nan
+    frame = pd.DataFrame({f"x{i}": codes[i] for i in range(len(codes) - 1)})
+    return frame, pd.Series(codes[-1].astype(int), name="class")
+
+
+@pytest.fixture(params=[0.0, 0.15], ids=["complete", "gaps"])
+def rows(request):
+    return as_frame(make_table(np.random.default_rng(11), (3, 4, 2, 3, 5, 3), 400, gaps=request.param))
+
+
+def test_probabilities_are_probabilities(make, rows):
+    proba = make().fit(*rows).predict_proba(rows[0])
+    assert proba.sum(axis=1) == pytest.approx(1.0)
+    assert (proba >= 0).all()
+
+
+def test_column_order_changes_nothing(make, rows):
+    X, y = rows
+    turned = X[["x4", "x2", "x0", "x3", "x1"]]
+    straight, other = make(prior="bdeu").fit(X, y), make(prior="bdeu").fit(turned, y)
+    assert {frozenset(arc) for arc in straight.dag_.arcs()} == {frozenset(arc) for arc in other.dag_.arcs()}
+    if X.notna().all(axis=None):  # with gaps, the rows that a table rests on depend on which end of an arc is the root
+        assert other.predict_proba(turned) == pytest.approx(straight.predict_proba(X), abs=1e-10)
+    assert np.array_equal(straight.predict_proba(turned), straight.predict_proba(X))
+
+
+def test_row_order_changes_nothing(make, rows):
+    X, y = rows
+    order = np.random.default_rng(0).permutation(len(X))
+    shuffled = make().fit(X.iloc[order], y.iloc[order])
+    assert np.array_equal(shuffled.predict_proba(X), make().fit(X, y).predict_proba(X))
+
+
+def test_names_of_categories_and_labels_change_nothing(make, rows):
+    X, y = rows
+    words = X.apply(lambda column: column.map({k: f"{9 - k} state" for k in range(6)}))
+    labels = y.map({0: "zebra", 1: "ape", 2: "newt"})
+    plain, told = make().fit(X, y), make().fit(words, labels)
+    place = [list(told.classes_).index(name) for name in ("zebra", "ape", "newt")]
+    assert told.predict_proba(words)[:, place] == pytest.approx(plain.predict_proba(X), abs=1e-10)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, -1])
+def test_threads_change_nothing(make, n_jobs):
+    X, y = as_frame(make_table(np.random.default_rng(5), (*[3] * 12, 2), 100_000, gaps=0.02))
+    one, many = make(n_jobs=1).fit(X, y), make(n_jobs=n_jobs).fit(X, y)
+    assert one.dag_ == many.dag_
+    assert np.array_equal(one.predict_proba(X[:20_000]), many.predict_proba(X[:20_000]))
+
+
+def test_weights_are_repeats(make, rows):
+    X, y = rows
+    times = np.random.default_rng(2).integers(0, 4, len(X))
+    repeated = make().fit(X.loc[X.index.repeat(times)], y.repeat(times))
+    weighted = make().fit(X, y, sample_weight=times)
+    assert repeated.dag_ == weighted.dag_
+    assert np.array_equal(repeated.predict_proba(X), weighted.predict_proba(X))
+
+
+def test_two_halves_are_a_whole(make, rows):
+    X, y = rows
+    twice = make().fit(pd.concat([X, X]), pd.concat([y, y]), sample_weight=np.full(2 * len(X), 0.5))
+    assert np.array_equal(twice.predict_proba(X), make().fit(X, y).predict_proba(X))
+
+
+def test_a_blanked_feature_is_summed_out(make, rows):
+    X, y = rows
+    clf = make().fit(X, y)
+    row = X.dropna().iloc[[0]]
+    column = clf.schema_.columns[1]
+    states = pd.concat([row.assign(x1=level) for level in column.levels])
+    summed = np.exp(clf.predict_joint_log_proba(states)).sum(axis=0)
+    assert np.exp(clf.predict_joint_log_proba(row.assign(x1=np.nan)))[0] == pytest.approx(summed)
+
+
+def test_nothing_observed_is_the_class_distribution(rows):
+    X, y = rows
+    nothing = pd.DataFrame({name: [np.nan] for name in X})
+    for name in ("NaiveBayes", "TAN", "TAN bic"):
+        clf = MAKERS[name]().fit(X, y)
+        assert clf.predict_proba(nothing)[0] == pytest.approx(clf.network_.table("class"), abs=1e-15)
+
+
+def test_class_prior_replaces_the_frequencies(rows):
+    X, y = rows
+    nothing = pd.DataFrame({name: [np.nan] for name in X})
+    for name in ("NaiveBayes", "TAN"):
+        for prior in ([0.2, 0.3, 0.5], {2: 0.5, 0: 0.2, 1: 0.3}):
+            clf = MAKERS[name](class_prior=prior).fit(X, y)
+            assert clf.predict_proba(nothing)[0] == pytest.approx([0.2, 0.3, 0.5])
+
+
+CHANGES = {
+    "alpha": 7.0, "prior": "bdeu", "class_prior": [0.98, 0.02], "discretize": "uniform", "categorical_features": "all",
+    "score": "bic", "root": 2, "learner": "naive", "options": {"score": "bic"}, "arcs": [("class", "x1")],
+}  # fmt: skip
+ELSEWHERE = {"unseen", "max_cells", "n_jobs"}  # they change errors and time, which other tests look at
+
+
+@pytest.mark.parametrize("cls", [tb.NaiveBayes, tb.TAN, tb.FixedStructure, tb.BayesNetClassifier])
+def test_each_option_changes_something(cls):
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, 150)
+    X = np.column_stack([np.round(rng.normal(y, 1) * 9), rng.integers(0, 4, 150) + y, rng.integers(0, 3, 150)])
+    X[:, 2] = np.where(rng.random(150) < 0.5, X[:, 1] % 3, X[:, 2])
+    base = {"arcs": [("class", "x0"), ("class", "x2")]} if cls is tb.FixedStructure else {}
+    plain = cls(**base).fit(X, y).predict_proba(X)
+    for name in set(inspect.signature(cls).parameters) - ELSEWHERE:
+        changed = cls(**{**base, name: CHANGES[name]}).fit(X, y).predict_proba(X)
+        assert not np.allclose(changed, plain), name

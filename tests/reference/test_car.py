@@ -1,0 +1,139 @@
+"""R bnclassify 0.4.8 and bnlearn 5.2.1 on the car evaluation data; the numbers and the data are not ours to ship."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from pytest import approx
+
+import tanbark as tb
+from tanbark.counts import MemoryCounts
+from tanbark.graph import Dag
+from tanbark.params import family_counts
+from tanbark.scores import bdeu, free_parameters, k2, log_likelihood, mutual_information, penalty
+
+SHARED = Path(os.environ.get("TANBARK_SHARED", Path(__file__).parents[3] / "shared"))
+REFERENCE, DATA = SHARED / "specs" / "reference_car.json", SHARED / "data" / "car.csv.gz"
+
+if not (REFERENCE.exists() and DATA.exists()):
+    if os.environ.get("CI"):
+        pytest.fail(f"the reference numbers are missing in CI: {REFERENCE}", pytrace=False)
+    pytest.skip("the car data and its reference numbers are not here", allow_module_level=True)
+
+NUMBERS = json.loads(REFERENCE.read_text())
+CAR = NUMBERS["car"]
+LEVELS = NUMBERS["about"]["level_order"]
+
+
+def value(name):
+    return CAR[name]["value"]
+
+
+@pytest.fixture(scope="module")
+def car():
+    with gzip.open(DATA, "rt") as file:
+        frame = pd.read_csv(file, dtype=str, keep_default_na=False)
+    for name, levels in LEVELS.items():
+        frame[name] = pd.Categorical(frame[name], categories=levels)
+    return frame.drop(columns="class"), frame["class"].astype(str).rename("class")
+
+
+MODELS = {
+    "nb_smooth0": lambda: tb.NaiveBayes(alpha=0),
+    "nb_smooth1": lambda: tb.NaiveBayes(),
+    "tan_cl_smooth0": lambda: tb.TAN(alpha=0),
+    "tan_cl_smooth1": lambda: tb.TAN(),
+    "tan_cl_loglik_smooth0": lambda: tb.TAN(score="loglik", alpha=0),
+    "tan_cl_aic_smooth0": lambda: tb.TAN(score="aic", alpha=0),
+    "tan_cl_bic_smooth0": lambda: tb.TAN(score="bic", alpha=0),
+}
+MEASURES = {"logLik": "log_likelihood", "AIC": "aic", "BIC": "bic", "cLogLik": "conditional_log_likelihood"}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_measures(car, model, measure):
+    if f"{model}.{measure}" not in CAR:
+        assert model not in ("nb_smooth0", "nb_smooth1", "tan_cl_smooth0", "tan_cl_smooth1")
+        return
+    clf = MODELS[model]().fit(*car)
+    assert getattr(clf, MEASURES[measure])(*car) == approx(value(f"{model}.{measure}"), abs=1e-8)
+
+
+@pytest.mark.parametrize("model", ["nb_smooth0", "nb_smooth1", "tan_cl_smooth0", "tan_cl_smooth1"])
+def test_parameters_accuracy_and_posteriors(car, model):
+    clf = MODELS[model]().fit(*car)
+    assert clf.n_parameters_ == value(f"{model}.nparams")
+    assert clf.score(*car) == approx(value(f"{model}.train_accuracy"), abs=1e-12)
+    found = clf.predict_proba(car[0].iloc[:5])
+    for row, expected in zip(found, value(f"{model}.predict_first5"), strict=True):
+        assert dict(zip(clf.classes_, row, strict=True)) == approx(expected, abs=1e-12)
+
+
+def test_tables(car):
+    network = tb.NaiveBayes().fit(*car).network_
+    classes = network.schema.columns[-1].levels
+    assert dict(zip(classes, network.table("class"), strict=True)) == approx(
+        value("nb_smooth1.params_prior"), abs=1e-12
+    )
+    expected = value("nb_smooth1.params_first_feature")
+    table = np.array(expected["values"]).reshape(4, 4)  # class by class
+    order = [classes.index(label) for label in expected["dimnames"]["class"]]
+    assert approx(table, abs=1e-12) == network.table("buying")[:, order].T
+
+
+@pytest.mark.parametrize("score", ["loglik", "aic", "bic"])
+def test_tree_arcs(car, score):
+    clf = tb.TAN(score=score).fit(*car)
+    found = {arc for arc in clf.dag_.arcs() if arc[0] != "class"}
+    assert found == {tuple(arc) for arc in value(f"tan_cl_{score}.arcs")}
+
+
+def engine(car):
+    return MemoryCounts(tb.NaiveBayes()._encode_training(*car, None, None))
+
+
+def test_information(car):
+    counts = engine(car)
+    names = counts.schema.names
+    found = counts.pair_information()
+    pairs = {(names[i], names[j]): k for k, (i, j) in enumerate(zip(*np.triu_indices(6, 1), strict=True))}
+    for a, b, expected in value("cmi_given_class"):
+        k = pairs.get((a, b), pairs.get((b, a)))
+        assert found.gain[k] / found.rows[k] == approx(expected, abs=1e-12)
+    for name, expected in value("mi_with_class").items():
+        table = counts.tables([(names.index(name), 6)])[0]
+        assert mutual_information(table) == approx(expected, abs=1e-12)
+
+
+def test_bnlearn_scores(car):
+    counts = engine(car)
+    for graph in CAR["bnlearn_scores"].values():
+        dag = Dag.from_arcs([tuple(arc) for arc in graph["arcs"]], counts.schema.names)
+        tables = [
+            np.moveaxis(table, list(axes).index(node), -1).reshape(-1, table.shape[list(axes).index(node)])
+            for node, (table, axes) in enumerate(
+                zip(family_counts(dag, counts, max_cells=10**6), _axes(dag), strict=True)
+            )
+        ]
+        found = {
+            "loglik": sum(map(log_likelihood, tables)),
+            "k2": sum(map(k2, tables)),
+            **{f"bdeu_iss{ess}": sum(bdeu(t, ess=ess) for t in tables) for ess in (1, 10)},
+        }
+        parameters = sum(map(free_parameters, tables))
+        found["aic"] = found["loglik"] - parameters * penalty("aic", counts.total)
+        found["bic"] = found["loglik"] - parameters * penalty("bic", counts.total)
+        for name, entry in graph["scores"].items():
+            assert name in found, f"no score of ours for {entry['call']}"
+            assert found[name] == approx(entry["value"], abs=1e-7)
+
+
+def _axes(dag):
+    from tanbark.graph.network import family_axes
+
+    return [family_axes(parents, node, len(dag.names) - 1) for node, parents in enumerate(dag.parents)]
