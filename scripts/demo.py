@@ -50,7 +50,9 @@ def explain_with_gaps(clf, X, y) -> None:
     complete = clf.predict_proba(row)[0]
     row["worst radius"] = np.nan
     row["worst concave points"] = np.nan
-    print(f"Row 81 is {y.iloc[81]}. With all values P({clf.classes_[0]}) = {complete[0]:.4f}; now two are blanked out:\n")
+    print(
+        f"Row 81 is {y.iloc[81]}. With all values P({clf.classes_[0]}) = {complete[0]:.4f}; now two are blanked out:\n"
+    )
     print(clf.explain(row))
     print()
 

@@ -17,8 +17,11 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -62,6 +65,15 @@ class EmptyColumnWarning(TanbarkWarning):
 
 class ImpossibleEvidenceWarning(TanbarkWarning):
     """The model gives a row probability zero under every class."""
+
+
+def warn(message: str, category: type[TanbarkWarning]) -> None:
+    """Warn at the line of the user's code, however deep in Tanbark the reason was found."""
+    home = str(Path(__file__).parent)
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(home):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def nearest(name: object, known: Mapping[str, object] | list[str] | tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,10 +31,10 @@ def thread_count(n_jobs: int | None) -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         return cores
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         msg = f"n_jobs must be None, a positive number of threads, or negative to leave cores free; got {n_jobs!r}."
         raise OptionError(msg)
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 def run_threads(task: Callable[..., Result], arguments: Iterable[Sequence[Any]], threads: int) -> list[Result]:

@@ -7,6 +7,8 @@ import tanbark as tb
 
 BY_NAME = "columns are matched by name, so that another order is right and not an error (see test_frames.py)"
 
+FOLDS = "repeated rows are dealt out to the folds one by one, so that a row may be learnt from while it is predicted"
+BOOTSTRAP = "a bootstrap sample of repeated rows has another size than one of weighted rows"
 NO_ARCS = "the default graph has no arcs, so that every row gets the commonest class"
 
 CLASSIFIERS = [
@@ -14,23 +16,40 @@ CLASSIFIERS = [
     tb.NaiveBayes(discretize="quantile", prior="bdeu"),
     tb.TAN(),
     tb.TAN(score="bic"),
+    tb.KDB(),
+    tb.SPODE(),
+    tb.AODE(),
+    tb.A2DE(),
     tb.FixedStructure(),
     tb.BayesNetClassifier("naive"),
     tb.BayesNetClassifier("tan", options={"score": "aic"}),
 ]
+SEARCHED = [
+    tb.HillClimbTAN(cv=2),
+    tb.SuperParentTAN(cv=2),
+    tb.WrapperKDB(cv=2, scoring="log-loss"),
+    tb.FSSJ(cv=2),
+    tb.BSEJ(cv=2),
+    tb.SelectiveNaiveBayes(cv=2),
+]
+WEIGHTED = [tb.NaiveBayes(parameters=p) for p in (tb.MANB(), tb.WANBIA(), tb.AWNB(random_state=0))]
 DISCRETIZERS = [tb.MDLPDiscretizer(), tb.MedianDiscretizer(), tb.QuantileDiscretizer(), tb.UniformDiscretizer()]
 
 
 def exemptions(estimator):
     failed = {}
-    if isinstance(estimator, tuple(type(clf) for clf in CLASSIFIERS)):
+    if isinstance(estimator, tuple(type(clf) for clf in [*CLASSIFIERS, *SEARCHED])):
         failed["check_dataframe_column_names_consistency"] = BY_NAME
+    if isinstance(estimator, tuple(type(clf) for clf in SEARCHED)):
+        failed["check_sample_weight_equivalence_on_dense_data"] = FOLDS
+    if isinstance(getattr(estimator, "parameters", None), tb.AWNB):
+        failed["check_sample_weight_equivalence_on_dense_data"] = BOOTSTRAP
     if isinstance(estimator, tb.FixedStructure):
         failed["check_classifiers_train"] = NO_ARCS
     return failed
 
 
 @pytest.mark.filterwarnings("default")  # scikit-learn's checks warn of their own accord
-@parametrize_with_checks([*CLASSIFIERS, *DISCRETIZERS], expected_failed_checks=exemptions)
+@parametrize_with_checks([*CLASSIFIERS, *SEARCHED, *WEIGHTED, *DISCRETIZERS], expected_failed_checks=exemptions)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -31,6 +31,7 @@ class MemoryCounts:
 
     def __init__(self, table: CodedTable, *, n_jobs: int | None = None) -> None:
         self._table = table
+        self.n_jobs = n_jobs
         self._threads = thread_count(n_jobs) if table.codes.size >= WORTH_THREADS else 1
         self._states = np.array(table.schema.cardinalities, np.int64)
 
@@ -38,6 +39,11 @@ class MemoryCounts:
     def schema(self) -> Schema:
         """Columns and states, the class last."""
         return self._table.schema
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, whatever their weights."""
+        return self._table.n_rows
 
     @property
     def total(self) -> float:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,20 +30,25 @@ def pair_sizes(schema: Schema) -> NDArray[np.int64]:
 def stored_cells(schema: Schema, order: int) -> int:
     """Number of cells that :class:`StoredCounts` of an order would hold."""
     single = schema.cardinalities[-1] * (1 + sum(schema.cardinalities[:-1]))
-    return single + (int(pair_sizes(schema).sum()) if order == 2 else 0)
+    total = single + (int(pair_sizes(schema).sum()) if order >= 2 else 0)
+    if order == 3:
+        sizes = np.array(schema.cardinalities[:-1], dtype=float)  # elementary symmetric polynomial by power sums
+        first, second, third = sizes.sum(), (sizes**2).sum(), (sizes**3).sum()
+        total += round((first**3 - 3 * first * second + 2 * third) / 6 * schema.cardinalities[-1])
+    return total
 
 
 @dataclass(frozen=True, eq=False)
 class StoredCounts:
-    """The tables of the class, of each feature with the class and, with ``order`` 2, of each pair with the class.
+    """The tables of the class with no feature, one feature, and up to ``order`` features.
 
     Parameters
     ----------
     schema : Schema
-    order : {1, 2}
+    order : {1, 2, 3}
         How many features a table may hold beside the class.
     flat : array
-        All tables, one after another: (class), (i, class) for every i, (i, j, class) for every i < j.
+        All tables, one after another: (class), (i, class) for every i, (i, j, class) for every i < j, and so on.
     """
 
     schema: Schema
@@ -55,8 +61,11 @@ class StoredCounts:
         target = counts.schema.target
         single = counts.tables([(target,), *((i, target) for i in range(target))])
         flat = np.concatenate([table.ravel() for table in single])
-        if order == 2:
+        if order >= 2:
             flat = np.concatenate([flat, counts.pair_tables()])
+        if order == 3:
+            triples = [(*triple, target) for triple in combinations(range(target), 3)]
+            flat = np.concatenate([flat, *(table.ravel() for table in counts.tables(triples))])
         return cls(counts.schema, order, flat)
 
     @cached_property
@@ -71,6 +80,17 @@ class StoredCounts:
         states = np.array(self.schema.cardinalities, np.int64)
         return np.concatenate([states[-1:], states[:-1] * states[-1]]).cumsum()
 
+    @cached_property
+    def _triple_starts(self) -> dict[ColumnSet, int]:
+        """Where the table of each triple i < j < k begins."""
+        states = self.schema.cardinalities
+        starts: dict[ColumnSet, int] = {}
+        end = int(self._single_starts[-1] + pair_sizes(self.schema).sum())
+        for triple in combinations(range(self.schema.target), 3):
+            starts[triple] = end
+            end += math.prod(states[c] for c in triple) * states[-1]
+        return starts
+
     def _start(self, columns: ColumnSet) -> int | None:
         """Find a stored table by its sorted columns."""
         target = self.schema.target
@@ -80,6 +100,8 @@ class StoredCounts:
             return 0
         if len(columns) == 2:
             return int(self._single_starts[columns[0]])
+        if len(columns) == 4:
+            return self._triple_starts[columns[:3]]
         i, j = columns[:2]
         return int(self._pair_starts[i * target - i * (i + 1) // 2 + j - i - 1])
 
@@ -138,8 +160,8 @@ class StoredCounts:
         target = self.schema.target
         yield (target,)
         yield from ((i, target) for i in range(target))
-        if self.order == 2:
-            yield from ((i, j, target) for i in range(target) for j in range(i + 1, target))
+        for size in range(2, self.order + 1):
+            yield from ((*columns, target) for columns in combinations(range(target), size))
 
     def grown(self, schema: Schema) -> StoredCounts:
         """Make room for categories that were appended to the schema."""

@@ -1,6 +1,7 @@
 """scikit-learn estimators: validate, encode, learn, store, predict."""
 
-from tanbark.estimators.classifiers import TAN, BayesNetClassifier, FixedStructure, NaiveBayes
+from tanbark.estimators.averaged import A2DE, AODE
+from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
 from tanbark.estimators.discretizers import (
     MDLPDiscretizer,
     MedianDiscretizer,
@@ -9,17 +10,39 @@ from tanbark.estimators.discretizers import (
 )
 from tanbark.estimators.explain import Explanation, RowExplanation
 from tanbark.estimators.model_file import load
+from tanbark.estimators.parameters import AWNB, MANB, WANBIA
+from tanbark.estimators.searched import (
+    BSEJ,
+    FSSJ,
+    HillClimbTAN,
+    SelectiveNaiveBayes,
+    SuperParentTAN,
+    WrapperKDB,
+)
 
 __all__ = [
+    "A2DE",
+    "AODE",
+    "AWNB",
+    "BSEJ",
+    "FSSJ",
+    "KDB",
+    "MANB",
+    "SPODE",
     "TAN",
+    "WANBIA",
     "BayesNetClassifier",
     "Explanation",
     "FixedStructure",
+    "HillClimbTAN",
     "MDLPDiscretizer",
     "MedianDiscretizer",
     "NaiveBayes",
     "QuantileDiscretizer",
     "RowExplanation",
+    "SelectiveNaiveBayes",
+    "SuperParentTAN",
     "UniformDiscretizer",
+    "WrapperKDB",
     "load",
 ]

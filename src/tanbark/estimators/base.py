@@ -1,11 +1,12 @@
-"""What every classifier of ours can do, whatever its structure."""
+"""What every classifier of ours can do, whatever its model: learn from any table, predict, measure, explain."""
 
 from __future__ import annotations
 
 import math
 import os
-import warnings
-from typing import Any, Self
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,31 +15,47 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.counts import CountEngine, MemoryCounts, StoredCounts, stored_cells
-from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, find
+from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, TableTooLargeError, find, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
-from tanbark.estimators.explain import Explanation, explain_rows
-from tanbark.graph import Dag, Network
-from tanbark.inference import joint_log_proba, normalize
-from tanbark.params import Smoothing, family_counts, fit
-from tanbark.structure import Learner
+from tanbark.estimators.explain import Explained, Explanation, explain_rows
+from tanbark.inference import normalize
+from tanbark.params import Smoothing
 from tanbark.table import CodedTable, RawTable, Schema
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.unsignedinteger]
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 KEPT_CELLS = 1 << 20  # counts of at most this many cells (8 MiB) are kept by fit, to be added to later
 
 
-def _learns_from_counts(classifier: NetworkClassifier) -> bool:
+def _all_or_nothing(method: Method) -> Method:
+    """Leave a classifier as it was where learning fails: codes must never point beyond the tables of its model."""
+
+    @wraps(method)
+    def learn(self: TableClassifier, *args: Any, **kwargs: Any) -> Any:
+        before = dict(self.__dict__)
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return learn  # type: ignore[return-value]  # it has the method's signature
+
+
+def _learns_from_counts(classifier: TableClassifier) -> bool:
     """Allow learning step by step where the learner needs nothing but counts that can be kept."""
-    if classifier._learner()[0].stored_order == 0:
-        msg = f"{type(classifier).__name__} cannot learn from counts alone; use fit with all rows."
+    if classifier._stored_order() == 0:
+        msg = f"{type(classifier).__name__} with these options cannot learn from counts alone; use fit with all rows."
         raise AttributeError(msg)
     return True
 
 
-class NetworkClassifier(ClassifierMixin, BaseEstimator):
-    """The shell that all classifiers share: a subclass names its learner and spells out its options."""
+class TableClassifier(ClassifierMixin, BaseEstimator):
+    """The shell that all classifiers share: a subclass turns counts into a model, and codes into log-joints."""
 
     alpha: float
     prior: str
@@ -53,18 +70,29 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     schema_: Schema
     encoder_: Encoder
     counts_: StoredCounts
-    dag_: Dag
-    family_counts_: tuple[NDArray[Any], ...]
-    network_: Network
     n_parameters_: int
-    structure_score_: float
 
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        """Give the structure learner and its options."""
-        raise AssertionError("every classifier names its learner")
+    # ------------------------------------------------------------------ what a subclass adds
+
+    def _stored_order(self) -> int:
+        """Tell which counts suffice to learn without rows (see ``StoredCounts``); 0 for none."""
+        raise AssertionError("every classifier says what it learns from")
+
+    def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
+        """Learn from counts, and from rows where they are there."""
+        raise AssertionError("every classifier learns")
+
+    def _joint(self, codes: Codes) -> Floats:
+        """Give log P(class, observed) for every row and class."""
+        raise AssertionError("every classifier predicts")
+
+    def _explained(self) -> Explained:
+        """Give what explanations need to know of the model."""
+        raise AssertionError("every classifier can be explained")
 
     # ------------------------------------------------------------------ learning
 
+    @_all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn structure and parameters.
 
@@ -80,13 +108,14 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self._check_options()
         self.__dict__.pop("counts_", None)
         rows = MemoryCounts(self._encode_training(X, y, sample_weight, None), n_jobs=self.n_jobs)
-        order = self._learner()[0].stored_order
+        order = self._stored_order()
         if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
             self.counts_ = StoredCounts.of(rows, order)
-            return self._learn(self.counts_)
-        return self._learn(rows)
+            return self._learn(self.counts_, rows)
+        return self._learn(rows, rows)
 
     @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
+    @_all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, without the earlier ones.
 
@@ -94,16 +123,17 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         the first rows may lack some); later calls add counts, and categories that are new.
         """
         self._check_options()
-        if hasattr(self, "network_"):
+        if self.__sklearn_is_fitted__():
             earlier = self._stored_counts()
             further = self._count_further(X, y, sample_weight, grow=True)
             self.counts_ = earlier.grown(self.schema_) + further
         else:
             table = self._encode_training(X, y, sample_weight, classes)
-            self.counts_ = StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), self._learner()[0].stored_order)
-        return self._learn(self.counts_)
+            self.counts_ = self._keep(table)
+        return self._learn(self.counts_, None)
 
     @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
+    @_all_or_nothing
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out of the model again, exactly, as if they had never been learnt.
 
@@ -112,17 +142,17 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         self._check_options()
         self.counts_ = self._stored_counts() - self._count_further(X, y, sample_weight, grow=False)
-        return self._learn(self.counts_)
+        return self._learn(self.counts_, None)
 
     def _stored_counts(self) -> StoredCounts:
-        if not hasattr(self, "counts_") and self._learner()[0].stored_order == 1:
-            tables = [self.family_counts_[-1], *self.family_counts_[:-1]]
-            return StoredCounts(self.schema_, 1, np.concatenate([table.ravel() for table in tables]))
         if not hasattr(self, "counts_"):
             msg = (
                 f"This {type(self).__name__} keeps no counts to add to or to take from: it was loaded from a file, or "
                 f"fit found more than {KEPT_CELLS:,} cells. To learn or forget step by step, begin with partial_fit."
             )
+            raise OptionError(msg)
+        if self.counts_.order != self._stored_order():
+            msg = "The learner was changed after fit and asks for other counts. Call fit again."
             raise OptionError(msg)
         return self.counts_
 
@@ -130,21 +160,35 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         raw = inputs.read_features(self, X)
         _, labels = inputs.read_labels(y, self.classes_)
         weights = inputs.read_weights(sample_weight, raw.n_rows)
+        _check_as_many(raw.n_rows, len(labels))
         raw, labels, weights = _counted_rows(raw, labels, weights)
         if grow:
             self.encoder_ = self.encoder_.extended(raw)
             self.schema_ = Schema((*self.encoder_.columns, self.schema_.columns[-1]))
         table = self._code(raw, labels, weights, unseen="marginalize" if grow else "error")
-        return StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), self._learner()[0].stored_order)
+        return self._keep(table)
+
+    def _keep(self, table: CodedTable) -> StoredCounts:
+        """Count all that learning step by step must keep, unless a table is too large."""
+        order = self._stored_order()
+        widest = sorted(table.schema.features, key=lambda column: -column.n_states)[:order]
+        cells = math.prod(column.n_states for column in widest) * len(self.classes_)
+        if cells > self.max_cells and order > 1:
+            told = " and ".join(f"{column.name!r} ({column.n_states:,} states)" for column in widest)
+            msg = (
+                f"Learning step by step keeps a table for every {('', 'pair', 'triple')[order - 1]} of columns; that "
+                f"of {told} with the class needs {cells:,} cells, above max_cells={self.max_cells:,}. Drop or group the "
+                "column with most states, use fit with all rows, or raise max_cells."
+            )
+            raise TableTooLargeError(msg)
+        return StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), order)
 
     def _encode_training(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> CodedTable:
         raw = inputs.read_training_features(self, X)
         known = None if classes is None else np.unique(np.asarray(classes))
         self.classes_, labels = inputs.read_labels(y, known)
         weights = inputs.read_weights(sample_weight, raw.n_rows)
-        if len(labels) != raw.n_rows:
-            msg = f"X has {raw.n_rows} rows and y has {len(labels)} labels; they must be as many."
-            raise InputError(msg)
+        _check_as_many(raw.n_rows, len(labels))
         raw, labels, weights = _counted_rows(raw, labels, weights)
         if classes is None:
             there, labels = np.unique(labels, return_inverse=True) if weights is not None else (slice(None), labels)
@@ -167,24 +211,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         encoded.codes[-1] = labels
         return CodedTable(self.schema_, encoded.codes, weights)
 
-    def _learn(self, counts: CountEngine) -> Self:
-        learner, options = self._learner()
-        learnt = learner.learn(counts, **options)
-        self.dag_ = learnt.dag
-        self.family_counts_ = family_counts(learnt.dag, counts, max_cells=self.max_cells)
-        self.__dict__.pop("structure_score_", None)
-        if learnt.score is not None:
-            self.structure_score_ = learnt.score
-        return self._estimate()
-
-    def _estimate(self) -> Self:
-        """Turn the counts of the families into the network."""
-        prior = inputs.read_class_prior(self.class_prior, self.classes_)
-        smoothing = Smoothing(self.prior, self.alpha)
-        self.network_ = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
-        self.n_parameters_ = self.network_.n_parameters
-        return self
-
     def _check_options(self) -> None:
         Smoothing(self.prior, self.alpha)
         find("unseen", self.unseen, {"marginalize": None, "error": None})
@@ -198,7 +224,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Give log P(class, observed values) for every row and class."""
         check_is_fitted(self)
-        return joint_log_proba(self.network_, self._codes(X), n_jobs=self.n_jobs)
+        return self._joint(self._codes(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Give the logarithms of the class probabilities."""
@@ -229,9 +255,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
                 f"{int(impossible.sum())} rows are impossible under every class (probability zero); they get the class "
                 "prior. Use alpha > 0 to leave nothing impossible."
             )
-            warnings.warn(msg, ImpossibleEvidenceWarning, stacklevel=3)
+            warn(msg, ImpossibleEvidenceWarning)
             nothing = np.full((self.schema_.target, 1), 255, np.uint8)
-            posterior[impossible] = normalize(joint_log_proba(self.network_, nothing), logs=logs)[0]
+            posterior[impossible] = normalize(self._joint(nothing), logs=logs)[0]
         return posterior
 
     # ------------------------------------------------------------------ measures
@@ -256,9 +282,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def _total(self, per_class: Floats, y: Any, sample_weight: Any) -> float:
         _, labels = inputs.read_labels(y, self.classes_)
-        if len(labels) != len(per_class):
-            msg = f"X has {len(per_class)} rows and y has {len(labels)} labels; they must be as many."
-            raise InputError(msg)
+        _check_as_many(len(per_class), len(labels))
         chosen = per_class[np.arange(len(labels)), labels]
         weights = inputs.read_weights(sample_weight, len(labels))
         return float(chosen.sum() if weights is None else (weights * chosen)[weights > 0].sum())
@@ -276,8 +300,14 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         codes = self._codes(X)
-        chosen = None if label is None else int(inputs.label_codes(np.array([label], object), self.classes_)[0])
-        return explain_rows(self.network_, codes, chosen)
+        return explain_rows(self._explained(), codes, None if label is None else self._label_code(label))
+
+    def _label_code(self, label: Any) -> int:
+        found = [code for code, known in enumerate(self.classes_.tolist()) if known == label]
+        if not found:
+            msg = f"label must be one of the classes {self.classes_.tolist()[:10]}; got {label!r}."
+            raise OptionError(msg)
+        return found[0]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""
@@ -286,7 +316,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         save(self, path)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "network_")
+        return hasattr(self, "n_parameters_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -304,3 +334,9 @@ def _counted_rows(
         return raw, labels, weights
     keep = weights > 0
     return raw.rows(keep), labels[keep], weights[keep]
+
+
+def _check_as_many(n_rows: int, n_labels: int) -> None:
+    if n_labels != n_rows:
+        msg = f"X has {n_rows} rows and y has {n_labels} labels; they must be as many."
+        raise InputError(msg)

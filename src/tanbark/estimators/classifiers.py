@@ -5,56 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from inspect import signature
 from types import MethodType
-from typing import Any, TypeVar
+from typing import Any
 
 from sklearn.base import ClassifierMixin
 
-from tanbark.errors import find
-from tanbark.estimators.base import NetworkClassifier
+from tanbark.errors import OptionError, find
+from tanbark.estimators.documentation import MAX_CELLS, documented, store
+from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.structure import LEARNERS, Learner
 
-MAX_CELLS = 1 << 24
-
-COMMON = """alpha : float, default 1.0
-        Smoothing: what is added to every cell (``prior="laplace"``), or the equivalent sample size (``"bdeu"``), or m
-        (``"m-estimate"``). 0 is maximum likelihood.
-    prior : {"laplace", "k2", "bdeu", "m-estimate"}, default "laplace"
-        How counts are smoothed; the class prior is smoothed the same way.
-    class_prior : array-like or dict, optional
-        Probabilities of the classes, in the order of ``classes_`` or by label, instead of those of the rows.
-    discretize : {"mdlp", "median", "quantile", "uniform"} or transformer, default "mdlp"
-        How continuous columns are cut into intervals, on the training rows only.
-    categorical_features : "auto", "all", or names, positions or mask, default "auto"
-        Which numeric columns are categories. "auto": whole numbers with at most 20 different values.
-    unseen : {"marginalize", "error"}, default "marginalize"
-        What to do with categories that training never saw: treat them as missing, or refuse them.
-    max_cells : int, default 2**24
-        The largest table that a family may need.
-    n_jobs : int, optional
-        Threads; None uses every core. Results do not depend on it.
-
-    Attributes
-    ----------
-    network_ : Network
-        The learnt network: tables, families, Markov blanket, a text drawing.
-    dag_ : Dag
-        Its graph; ``dag_.arcs()`` lists (parent, child) names.
-    classes_ : array of the labels
-    schema_ : Schema
-        Columns with their categories or cut points.
-    family_counts_ : tuple of arrays
-        The counts that the tables were estimated from.
-    n_parameters_ : int
-        Number of free parameters."""
-
-
-Class = TypeVar("Class", bound=type)
-
-
-def _documented(cls: Class) -> Class:
-    """Write the options and attributes that all classifiers share into a docstring."""
-    cls.__doc__ = (cls.__doc__ or "").replace("{common}", COMMON)
-    return cls
+SEARCH_OPTIONS = ("cv", "smooth", "scoring", "random_state")
 
 
 class _ScoreOption:
@@ -70,7 +30,7 @@ class _ScoreOption:
         instance.__dict__["score"] = value
 
 
-@_documented
+@documented
 class NaiveBayes(NetworkClassifier):
     """Naive Bayes: every feature depends on the class alone.
 
@@ -89,23 +49,16 @@ class NaiveBayes(NetworkClassifier):
 
     def __init__(
         self, *, alpha: float = 1.0, prior: str = "laplace", class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", unseen: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
+        categorical_features: Any = "auto", parameters: Any = None, unseen: str = "marginalize",
+        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
-        self.alpha = alpha
-        self.prior = prior
-        self.class_prior = class_prior
-        self.discretize = discretize
-        self.categorical_features = categorical_features
-        self.unseen = unseen
-        self.max_cells = max_cells
-        self.n_jobs = n_jobs
+        store(self, locals())
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         return LEARNERS["naive"], {}
 
 
-@_documented
+@documented
 class TAN(NetworkClassifier):
     """Tree-augmented naive Bayes: besides the class, every feature depends on at most one other feature.
 
@@ -138,18 +91,9 @@ class TAN(NetworkClassifier):
     def __init__(
         self, *, score: str = "loglik", root: str | int | None = None, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
-        self.score = score
-        self.root = root
-        self.alpha = alpha
-        self.prior = prior
-        self.class_prior = class_prior
-        self.discretize = discretize
-        self.categorical_features = categorical_features
-        self.unseen = unseen
-        self.max_cells = max_cells
-        self.n_jobs = n_jobs
+        store(self, locals())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Give the options by name."""
@@ -159,7 +103,77 @@ class TAN(NetworkClassifier):
         return LEARNERS["tan"], {"score": self.__dict__["score"], "root": self.root}
 
 
-@_documented
+@documented
+class KDB(NetworkClassifier):
+    """k-dependence classifier: every feature has the class and up to k other features as parents.
+
+    Features are ordered by their mutual information with the class; each takes as parents the k earlier ones that tell
+    most about it given the class.
+
+    Parameters
+    ----------
+    k : int, default 2
+        Feature parents of each feature; 0 is naive Bayes.
+    min_cmi : float, optional
+        Parents whose conditional mutual information (nats per row) is not above this are left out.
+    {common}
+
+    References
+    ----------
+    Sahami (1996), Learning limited dependence Bayesian classifiers.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> X = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]]
+    >>> tb.KDB(k=1).fit(X, [0, 1, 0, 1]).network_.families()["x1"]
+    ['x0', 'class']
+    """
+
+    def __init__(
+        self, k: int = 2, *, min_cmi: float | None = None, alpha: float = 1.0, prior: str = "laplace",
+        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
+        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
+        store(self, locals())
+
+    def _learner(self) -> tuple[Learner, dict[str, Any]]:
+        return LEARNERS["kdb"], {"k": self.k, "min_cmi": self.min_cmi}
+
+
+@documented
+class SPODE(NetworkClassifier):
+    """Super-parent one-dependence estimator: one feature is, besides the class, a parent of all others.
+
+    Parameters
+    ----------
+    superparent : str or int, optional
+        That feature; by default the one that tells most about the class.
+    {common}
+
+    References
+    ----------
+    Keogh and Pazzani (1999), Learning augmented Bayesian classifiers.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> tb.SPODE("x1").fit([[0, 0], [0, 1], [1, 1]], [0, 1, 0]).dag_.arcs()
+    [('x1', 'x0'), ('class', 'x0'), ('class', 'x1')]
+    """
+
+    def __init__(
+        self, superparent: str | int | None = None, *, alpha: float = 1.0, prior: str = "laplace",
+        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
+        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
+        store(self, locals())
+
+    def _learner(self) -> tuple[Learner, dict[str, Any]]:
+        return LEARNERS["spode"], {"superparent": self.superparent}
+
+
+@documented
 class FixedStructure(NetworkClassifier):
     """A network drawn by hand: only its tables are learnt.
 
@@ -180,23 +194,15 @@ class FixedStructure(NetworkClassifier):
     def __init__(
         self, arcs: Iterable[tuple[str, str]] = (), *, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
-        self.arcs = arcs
-        self.alpha = alpha
-        self.prior = prior
-        self.class_prior = class_prior
-        self.discretize = discretize
-        self.categorical_features = categorical_features
-        self.unseen = unseen
-        self.max_cells = max_cells
-        self.n_jobs = n_jobs
+        store(self, locals())
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         return LEARNERS["fixed"], {"arcs": self.arcs}
 
 
-@_documented
+@documented
 class BayesNetClassifier(NetworkClassifier):
     """A classifier whose structure learner is chosen by name.
 
@@ -218,23 +224,19 @@ class BayesNetClassifier(NetworkClassifier):
     def __init__(
         self, learner: str = "tan", *, options: Mapping[str, Any] | None = None, alpha: float = 1.0,
         prior: str = "laplace", class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
-        self.learner = learner
-        self.options = options
-        self.alpha = alpha
-        self.prior = prior
-        self.class_prior = class_prior
-        self.discretize = discretize
-        self.categorical_features = categorical_features
-        self.unseen = unseen
-        self.max_cells = max_cells
-        self.n_jobs = n_jobs
+        store(self, locals())
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         learner = find("learner", self.learner, LEARNERS)
+        if self.options is not None and not isinstance(self.options, Mapping):
+            msg = f"options must be a mapping from names to values, or None; got {self.options!r}."
+            raise OptionError(msg)
         options = dict(self.options or {})
-        known = {name: None for name in signature(learner.learn).parameters if name != "counts"}
+        known = {name: None for name in signature(learner.learn).parameters if name not in ("counts", "evaluate")}
+        if learner.wrapper:
+            known |= dict.fromkeys(SEARCH_OPTIONS)
         for name in options:
             find(f"an option of learner {self.learner!r}", name, known)
         return learner, options

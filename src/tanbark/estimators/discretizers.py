@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tanbark.errors import OptionError
+from tanbark.errors import InputError, OptionError
 from tanbark.estimators.inputs import read_labels, read_weights
 from tanbark.table.discretize import DEFAULT_BINS, mdlp, median, quantile, uniform
 
@@ -34,7 +34,7 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             n_classes = len(classes)
             if len(labels) != len(X):
                 msg = f"X has {len(X)} rows and y has {len(labels)} labels; they must be as many."
-                raise OptionError(msg)
+                raise InputError(msg)
         counted = np.ones(len(X), bool) if weights is None else weights > 0
         cutter = self._cutter()
         self.cut_points_: list[Floats] = []

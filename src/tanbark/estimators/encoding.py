@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
-from tanbark.errors import InputError, OptionError, UnseenCategoryWarning, find
+from tanbark.errors import InputError, OptionError, UnseenCategoryWarning, find, warn
 from tanbark.estimators.discretizers import _Discretizer
 from tanbark.machine import thread_count
 from tanbark.table import Column, Encoded, RawTable, encode, learn_schema
 from tanbark.table.discretize import CUTTERS
+from tanbark.table.encode import check_type, refuse_infinity
 from tanbark.table.learn import Cut, extend_columns, is_category, look_at
 from tanbark.table.raw import NumberBlock
 
@@ -61,12 +62,12 @@ def learn_encoder(
     if not hasattr(discretize, "fit") or not hasattr(discretize, "transform"):
         msg = f"discretize must be one of {sorted(CUTTERS)} or a transformer; got {discretize!r}."
         raise OptionError(msg)
-    return _learn_with_transformer(table, labels, discretize, categorical, n_jobs)
+    return _learn_with_transformer(table, labels, weights, discretize, categorical, n_jobs)
 
 
 def _learn_with_transformer(
-    table: RawTable, labels: NDArray[np.int64], discretize: Any, categorical: NDArray[np.bool_] | None,
-    n_jobs: int | None,
+    table: RawTable, labels: NDArray[np.int64], weights: Floats | None, discretize: Any,
+    categorical: NDArray[np.bool_] | None, n_jobs: int | None,
 ) -> Encoder:  # fmt: skip
     continuous = _continuous(table, categorical, n_jobs)
     if not continuous:
@@ -76,7 +77,9 @@ def _learn_with_transformer(
     if not complete.any():
         msg = "discretize is a transformer, but no row has a value in each continuous column to fit it on."
         raise InputError(msg)
-    transformer = clone(discretize).fit(numbers[complete], labels[complete])
+    weighted = weights is not None and has_fit_parameter(discretize, "sample_weight")
+    options = {"sample_weight": weights[complete]} if weights is not None and weighted else {}
+    transformer = clone(discretize).fit(numbers[complete], labels[complete], **options)
     table = _replace_columns(table, continuous, _transform(transformer, table, continuous))
     mask = np.zeros(table.n_columns, bool) if categorical is None else categorical.copy()
     mask[list(continuous)] = True
@@ -104,8 +107,17 @@ def _categories(table: RawTable, n_jobs: int | None) -> set[int]:
 
 
 def _matrix(table: RawTable, columns: tuple[int, ...]) -> Floats:
-    where = {column: (block, place) for block in table.blocks for place, column in enumerate(block.columns)}
-    return np.column_stack([where[c][0].values[:, where[c][1]].astype(np.float64) for c in columns])
+    """Give the columns that a transformer sees as floats, or say which of them holds something else."""
+    where = {c: block.values[:, place] for block in table.blocks for place, c in enumerate(block.columns)}
+    for item in table.coded:
+        if item.column in columns:
+            check_type(Column(table.name(item.column), "interval", "number"), item.values, observed=item.observed)
+            where[item.column] = item.numbers() if item.observed else np.full(table.n_rows, np.nan)
+    numbers = np.column_stack([where[c].astype(np.float64) for c in columns])
+    infinite = np.isinf(numbers).any(axis=0)
+    if infinite.any():
+        refuse_infinity(table.name(columns[int(infinite.argmax())]))
+    return numbers
 
 
 def _transform(transformer: Any, table: RawTable, columns: tuple[int, ...]) -> Floats:
@@ -123,7 +135,11 @@ def _transform(transformer: Any, table: RawTable, columns: tuple[int, ...]) -> F
             f"continuous columns; got shape {np.shape(states)}. With KBinsDiscretizer use encode='ordinal'."
         )
         raise OptionError(msg)
-    return np.where(gaps, np.nan, np.asarray(states, dtype=np.float64))
+    try:
+        return np.where(gaps, np.nan, np.asarray(states, dtype=np.float64))
+    except ValueError:
+        msg = f"The transformer given as discretize must return numbers, one per interval; got {states!r:.60}."
+        raise OptionError(msg) from None
 
 
 def _replace_columns(table: RawTable, columns: tuple[int, ...], values: Floats) -> RawTable:
@@ -147,4 +163,4 @@ def report_unseen(unseen: dict[str, int], n_rows: int, how: str) -> None:
         )
         raise InputError(msg)
     msg = f"{total} values in {n_rows} rows were never seen in training and are treated as missing ({told})."
-    warnings.warn(msg, UnseenCategoryWarning, stacklevel=5)
+    warn(msg, UnseenCategoryWarning)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.graph import Network
 from tanbark.graph.network import make_frame
-from tanbark.inference import joint_log_proba
-from tanbark.table import Level, missing_code
+from tanbark.table import Level, Schema, missing_code
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger]
@@ -139,7 +137,17 @@ class Explanation:
         return make_frame(data, backend)
 
 
-def explain_rows(network: Network, codes: Codes, label: int | None = None) -> Explanation:
+@dataclass(frozen=True)
+class Explained:
+    """What an explanation needs to know of a model: columns, the order in which values enter, parents, log-joints."""
+
+    schema: Schema
+    order: tuple[int, ...]
+    parents: tuple[tuple[int, ...], ...]
+    joint: Callable[[Codes], Floats]
+
+
+def explain_rows(model: Explained, codes: Codes, label: int | None = None) -> Explanation:
     r"""Explain rows, each for its predicted class or for the given one.
 
     Values enter one at a time, parents before children, and each is credited with the change of
@@ -150,33 +158,33 @@ def explain_rows(network: Network, codes: Codes, label: int | None = None) -> Ex
     gaps included. With two classes, no gap and a class without parents that is
     :math:`\ln P(x_i | pa_i, c) - \ln P(x_i | pa_i, c')`.
     """
-    joint = joint_log_proba(network, codes)
+    joint = model.joint(codes)
     impossible = np.asarray(np.isneginf(joint).all(axis=1))
     if impossible.any():
-        joint[impossible] = joint_log_proba(network, np.full_like(codes[:, :1], missing_code(codes)))
+        joint[impossible] = model.joint(np.full_like(codes[:, :1], missing_code(codes)))
     chosen = joint.argmax(axis=1) if label is None else np.full(len(joint), label)
     rows = zip(codes.T, chosen.tolist(), impossible.tolist(), strict=True)
     return Explanation(
-        tuple(_explain(network, values, row, label=c, impossible=i) for row, (values, c, i) in enumerate(rows))
+        tuple(_explain(model, values, row, label=c, impossible=i) for row, (values, c, i) in enumerate(rows))
     )
 
 
-def _explain(network: Network, values: Codes, row: int, *, label: int, impossible: bool) -> RowExplanation:
+def _explain(model: Explained, values: Codes, row: int, *, label: int, impossible: bool) -> RowExplanation:
     gap = missing_code(values)
-    entering = [node for node in network.dag.order if node != network.target and values[node] != gap]
-    odds = _log_odds(joint_log_proba(network, _one_by_one(values, entering)), label)
+    entering = [node for node in model.order if values[node] != gap]
+    odds = _log_odds(model.joint(_one_by_one(values, entering)), label)
     if impossible:
         odds[1:] = odds[0]
-    names = network.dag.names
+    names, target = model.schema.names, model.schema.target
     parts = [Part("prior", "", "", float(odds[0]))]
     for step, node in enumerate(entering, start=1):
         change = odds[step] - odds[step - 1] if odds[step] != odds[step - 1] else 0.0
-        parts.append(Part(names[node], _state(network, values, node), _given(network, values, node), float(change)))
-    absent = tuple(names[node] for node in range(network.target) if values[node] == gap)
-    level = network.schema.columns[network.target].states()[label]
+        parts.append(Part(names[node], _state(model, values, node), _given(model, values, node), float(change)))
+    absent = tuple(names[node] for node in range(target) if values[node] == gap)
+    level = model.schema.columns[target].states()[label]
     total = float(odds[-1])
     share = 1.0 / (1.0 + math.exp(-total)) if total > -700 else 0.0
-    return RowExplanation(row, names[network.target], level, share, total, tuple(parts), absent, impossible)
+    return RowExplanation(row, names[target], level, share, total, tuple(parts), absent, impossible)
 
 
 def _one_by_one(values: Codes, entering: list[int]) -> Codes:
@@ -187,17 +195,16 @@ def _one_by_one(values: Codes, entering: list[int]) -> Codes:
     return steps
 
 
-def _given(network: Network, values: Codes, node: int) -> str:
-    names, gap = network.dag.names, missing_code(values)
-    parents = [parent for parent in network.axes(node) if parent not in (node, network.target)]
+def _given(model: Explained, values: Codes, node: int) -> str:
+    names, gap = model.schema.names, missing_code(values)
     return ", ".join(
-        f"{names[p]} not observed" if values[p] == gap else f"{names[p]} = {_state(network, values, p)}"
-        for p in parents
+        f"{names[p]} not observed" if values[p] == gap else f"{names[p]} = {_state(model, values, p)}"
+        for p in model.parents[node]
     )
 
 
-def _state(network: Network, values: Codes, node: int) -> str:
-    return str(network.schema.columns[node].states()[values[node]])
+def _state(model: Explained, values: Codes, node: int) -> str:
+    return str(model.schema.columns[node].states()[values[node]])
 
 
 def _log_odds(joint: Floats, chosen: int) -> Floats:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from tanbark.errors import InputError, OptionError, find, nearest
 from tanbark.table import Column, Level, RawTable, read_table
-from tanbark.table.raw import is_frame
+from tanbark.table.raw import is_frame, is_gap
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -22,11 +22,7 @@ Integers = NDArray[np.int64]
 def read_training_features(estimator: Any, X: Any) -> RawTable:
     """Read the features to learn from, and note their number and names on the estimator."""
     X = _as_table(estimator, X)
-    table = read_table(X)
-    if table.n_rows == 0 or table.n_columns == 0:
-        what = "no rows" if table.n_columns else "no columns (0 feature(s))"
-        msg = f"X has {what}; at least one row and one column are needed. Check how the table was read or filtered."
-        raise InputError(msg)
+    table = _refuse_nothing(read_table(X))
     validate_data(estimator, X, skip_check_array=True, reset=True)
     return table
 
@@ -34,17 +30,27 @@ def read_training_features(estimator: Any, X: Any) -> RawTable:
 def read_features(estimator: Any, X: Any) -> RawTable:
     """Read features to predict from: columns are matched by name where both tables have names."""
     X = _as_table(estimator, X)
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is None or not is_frame(X):
+    names = [column.name for column in estimator.encoder_.columns]
+    if not is_frame(X) or not hasattr(estimator, "feature_names_in_"):
         validate_data(estimator, X, skip_check_array=True, reset=False)
-        return read_table(X)
-    table = read_table(X)
-    present = list(table.names or ())
-    lacking = [name for name in names if name not in present]
-    extra = [name for name in present if name not in set(names)]
-    if lacking or extra:
+    table = _refuse_nothing(read_table(X))
+    present = list(table.names or names)
+    lacking = sorted(set(names) - set(present), key=names.index)
+    extra = sorted(set(present) - set(names), key=present.index)
+    if not lacking and not extra:
+        place = {name: column for column, name in enumerate(present)}
+        return table if present == names else table.take([place[name] for name in names])
+    if hasattr(estimator, "feature_names_in_"):
         raise InputError(_mismatch(type(estimator).__name__, lacking, extra))
-    return table if present == list(names) else table.take([present.index(name) for name in names])
+    return table  # scikit-learn compares names that are strings only
+
+
+def _refuse_nothing(table: RawTable) -> RawTable:
+    if table.n_rows == 0 or table.n_columns == 0:
+        what = "no rows" if table.n_columns else "no columns (0 feature(s))"
+        msg = f"X has {what}; at least one row and one column are needed. Check how the table was read or filtered."
+        raise InputError(msg)
+    return table
 
 
 def _mismatch(who: str, lacking: list[str], extra: list[str]) -> str:
@@ -61,6 +67,12 @@ def _as_table(estimator: Any, X: Any) -> Any:
     """Leave frames alone; bring everything else to a two-dimensional array, as scikit-learn does."""
     if is_frame(X) and not issparse(X):
         return X
+    if isinstance(X, dict) and not issparse(X):
+        msg = "X must be a table; got a dict. Make a frame of it, such as pandas.DataFrame(X)."
+        raise InputError(msg)
+    if isinstance(X, (list, tuple)) and len({len(row) for row in X if isinstance(row, (list, tuple))}) > 1:
+        msg = "X is a list whose rows have different lengths; every row needs as many values. Use None for a gap."
+        raise InputError(msg)
     if not isinstance(X, np.ndarray) and not issparse(X) and not np.isscalar(X):
         plain = np.asarray(X)
         X = plain if plain.dtype.kind in "biufc" else np.asarray(X, dtype=object)
@@ -74,21 +86,25 @@ def categorical_mask(wanted: Any, table: RawTable) -> NDArray[np.bool_] | None:
     if isinstance(wanted, str):
         find("categorical_features", wanted, {"auto": None, "all": None})
         return None if wanted == "auto" else np.ones(table.n_columns, bool)
-    chosen = list(wanted)
-    if len(chosen) == table.n_columns and all(isinstance(item, (bool, np.bool_)) for item in chosen):
-        return np.array(chosen, bool)
+    expected = "categorical_features must be 'auto', 'all', a mask, or names or positions of columns"
+    if not isinstance(wanted, Iterable):
+        msg = f"{expected}; got {wanted!r}."
+        raise OptionError(msg)
+    chosen: list[Any] = list(wanted)
+    if chosen and all(isinstance(item, (bool, np.bool_)) for item in chosen):
+        if len(chosen) == table.n_columns:
+            return np.array(chosen, bool)
+        msg = f"{expected}; this mask has {len(chosen)} entries for {table.n_columns} columns."
+        raise OptionError(msg)
     mask = np.zeros(table.n_columns, bool)
     names = [table.name(column) for column in range(table.n_columns)]
     for item in chosen:
-        if isinstance(item, numbers.Integral) and not isinstance(item, bool) and 0 <= item < table.n_columns:
+        if isinstance(item, (int, np.integer)) and not isinstance(item, bool) and 0 <= item < table.n_columns:
             mask[int(item)] = True
         elif item in names:
             mask[names.index(item)] = True
         else:
-            msg = (
-                f"categorical_features must be 'auto', 'all', a mask, or names or positions of columns; {item!r} is none "
-                f"of the {table.n_columns} columns.{nearest(item, names)}"
-            )
+            msg = f"{expected}; {item!r} is none of the {table.n_columns} columns.{nearest(item, names)}"
             raise OptionError(msg)
     return mask
 
@@ -106,11 +122,7 @@ def read_labels(y: Any, classes: NDArray[Any] | None = None) -> tuple[NDArray[An
             found = (np.flatnonzero(there) + low).astype(labels.dtype)
             return found, shifted if there.all() else (np.cumsum(there) - 1)[shifted]
     if labels.dtype.kind == "O":
-        try:
-            distinct = sorted(set(labels.tolist()))
-        except TypeError as error:
-            msg = "y holds labels of different kinds that cannot be sorted. Make them all strings or all numbers."
-            raise InputError(msg) from error
+        distinct = sorted(set(labels.tolist()))
         found = np.empty(len(distinct), object)
         found[:] = distinct
         return found, label_codes(labels, found)
@@ -123,8 +135,11 @@ def label_codes(labels: NDArray[Any], classes: NDArray[Any]) -> Integers:
     place = {label: code for code, label in enumerate(classes.tolist())}
     codes = np.fromiter((place.get(label, -1) for label in labels.tolist()), np.int64, len(labels))
     if (codes < 0).any():
-        strange = labels[int((codes < 0).argmax())]
-        msg = f"y holds the label {strange!r}, which is none of the classes {list(place)[:10]}."
+        strange = labels.tolist()[int((codes < 0).argmax())]
+        msg = (
+            f"y holds the label {strange!r}, which is none of the classes {list(place)[:10]}. "
+            "Correct it, or train with all classes (the first partial_fit takes them as classes=)."
+        )
         raise InputError(msg)
     return codes
 
@@ -133,23 +148,42 @@ def _plain_labels(y: Any) -> NDArray[Any]:
     if y is None:
         msg = "requires y to be passed, but the target y is None: a classifier learns from labels."
         raise InputError(msg)
+    if isinstance(y, (list, tuple)) and any(isinstance(label, str) for label in y):
+        y = np.array(y, object)  # otherwise numbers and gaps among strings would turn into strings
     labels = column_or_1d(y, warn=True)
-    kind = labels.dtype.kind
-    if kind in "mM":
-        msg = "y holds dates or times. Labels must be strings, whole numbers or booleans."
-        raise InputError(msg)
-    gaps = np.isnan(labels) if kind == "f" else np.zeros(0, bool)
-    if kind == "O":
-        gaps = np.array([item is None or item != item or type(item).__name__ == "NAType" for item in labels], bool)
+    gaps = np.array([is_gap(label) for label in labels], bool) if labels.dtype.kind == "O" else labels != labels
     if gaps.any():
         msg = (
             f"y contains NaN or None in {int(gaps.sum())} rows; a classifier learns from rows with a label. "
             "Drop those rows first."
         )
         raise InputError(msg)
-    if kind in "fO":
-        check_classification_targets(labels)
+    if labels.dtype.kind == "O":
+        labels = _plain_objects(labels)
+    expected = "labels must be strings, whole numbers or booleans"
+    if labels.dtype.kind not in "biufUOT":
+        msg = f"Unknown label type: y holds {labels.dtype}; {expected}. Convert them."
+        raise InputError(msg)
+    if labels.dtype.kind == "f" and (np.isinf(labels) | (labels != np.floor(labels))).any():
+        odd = labels[(np.isinf(labels) | (labels != np.floor(labels)))][0]
+        msg = f"Unknown label type: y is continuous (it holds {odd}); {expected}. Cut it into classes first."
+        raise InputError(msg)
     return np.asarray(labels)
+
+
+def _plain_objects(labels: NDArray[Any]) -> NDArray[Any]:
+    """Check labels that are Python objects: all strings, or all numbers, which become an array of numbers."""
+    kinds = set(map(type, labels.tolist()))
+    if all(issubclass(kind, str) for kind in kinds):
+        return labels
+    if all(issubclass(kind, (numbers.Real, np.bool_)) for kind in kinds):
+        return np.array(labels.tolist())
+    names = sorted(kind.__name__ for kind in kinds)
+    msg = (
+        f"Unknown label type: y holds {' and '.join(names)}; labels must be all strings, all whole numbers or all "
+        "booleans. Convert them."
+    )
+    raise InputError(msg)
 
 
 def class_column(y: Any, classes: NDArray[Any], taken: tuple[str, ...]) -> Column:
@@ -167,7 +201,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Check row weights; None stands for a weight of one everywhere."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = _floats(sample_weight, "sample_weight must be one number per row", InputError)
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.ndim != 1:
@@ -197,10 +231,11 @@ def read_class_prior(class_prior: Any, classes: NDArray[Any]) -> Floats | None:
     if isinstance(class_prior, dict):
         labels = classes.tolist()
         if set(class_prior) != set(labels):
-            msg = f"class_prior must give a probability to each of the classes {labels}; got {sorted(map(str, class_prior))}."
+            given = sorted(map(str, class_prior))
+            msg = f"class_prior must give a probability to each of the classes {labels}; got {given}."
             raise OptionError(msg)
         class_prior = [class_prior[label] for label in labels]
-    prior = np.asarray(class_prior, dtype=np.float64)
+    prior = _floats(class_prior, "class_prior must be one probability per class", OptionError)
     if prior.shape != (len(classes),):
         msg = f"class_prior must have one probability for each of the {len(classes)} classes; got shape {prior.shape}."
         raise OptionError(msg)
@@ -208,3 +243,11 @@ def read_class_prior(class_prior: Any, classes: NDArray[Any]) -> Floats | None:
         msg = f"class_prior must be at least 0 and sum to one; got {prior.tolist()}, whose sum is {prior.sum():.6g}."
         raise OptionError(msg)
     return np.asarray(prior / prior.sum())
+
+
+def _floats(values: Any, expected: str, error: type[Exception]) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = f"{expected}; got {values!r:.60}."
+        raise error(msg) from None

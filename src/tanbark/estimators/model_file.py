@@ -17,31 +17,38 @@ from typing import Any
 import numpy as np
 from numpy.dtypes import StringDType
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from tanbark.counts import StoredCounts, stored_cells
 from tanbark.errors import ModelFileError, OptionError, TanbarkError
-from tanbark.estimators import classifiers, discretizers
-from tanbark.estimators.base import NetworkClassifier
+from tanbark.estimators import averaged, classifiers, discretizers, parameters, searched
+from tanbark.estimators.averaged import AveragedClassifier
+from tanbark.estimators.base import TableClassifier
 from tanbark.estimators.encoding import Encoder
-from tanbark.graph import Dag
+from tanbark.estimators.network_classifier import NetworkClassifier
+from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
+from tanbark.inference.averaged import super_parent_cells
 from tanbark.machine import thread_count
 from tanbark.table import Column, Schema
 
 FORMAT = "tanbark-model"
 VERSION = 1
 
-CLASSIFIERS: dict[str, type[NetworkClassifier]] = {
+CLASSIFIERS: dict[str, type[TableClassifier]] = {
     cls.__name__: cls
     for cls in (
-        classifiers.NaiveBayes, classifiers.TAN, classifiers.FixedStructure, classifiers.BayesNetClassifier,
+        classifiers.NaiveBayes, classifiers.TAN, classifiers.KDB, classifiers.SPODE, classifiers.FixedStructure,
+        classifiers.BayesNetClassifier, averaged.AODE, averaged.A2DE, searched.HillClimbTAN, searched.SuperParentTAN,
+        searched.WrapperKDB, searched.FSSJ, searched.BSEJ, searched.SelectiveNaiveBayes,
     )
 }  # fmt: skip
-DISCRETIZERS: dict[str, type[Any]] = {
+PARTS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
         discretizers.MDLPDiscretizer, discretizers.MedianDiscretizer, discretizers.QuantileDiscretizer,
-        discretizers.UniformDiscretizer,
+        discretizers.UniformDiscretizer, parameters.MANB, parameters.AWNB, parameters.WANBIA,
     )
 }  # fmt: skip
 NUMBERS = (
@@ -50,7 +57,7 @@ NUMBERS = (
 LABELS: dict[str, Any] = {"U": np.str_, "O": object, "T": StringDType(), **{name: np.dtype(name) for name in NUMBERS}}
 
 
-def save(model: NetworkClassifier, path: str | os.PathLike[str]) -> None:
+def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the file appears under its name only when it is whole."""
     check_is_fitted(model)
     text = json.dumps(_to_document(model), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -69,7 +76,7 @@ def save(model: NetworkClassifier, path: str | os.PathLike[str]) -> None:
         raise
 
 
-def load(path: str | os.PathLike[str]) -> NetworkClassifier:
+def load(path: str | os.PathLike[str]) -> TableClassifier:
     """Read a model that ``save`` wrote. Nothing in the file is run; what is wrong with it is said."""
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -103,7 +110,7 @@ def _finite(text: str) -> float:
 # ---------------------------------------------------------------------- writing
 
 
-def _to_document(model: NetworkClassifier) -> dict[str, Any]:
+def _to_document(model: TableClassifier) -> dict[str, Any]:
     _check_writable(model)
     dtype = model.classes_.dtype
     return {
@@ -114,13 +121,22 @@ def _to_document(model: NetworkClassifier) -> dict[str, Any]:
         "named": hasattr(model, "feature_names_in_"),
         "columns": [_column_document(column) for column in model.schema_.columns],
         "labels": dtype.kind if dtype.kind in LABELS else dtype.name,
+        **(_network_document(model) if isinstance(model, NetworkClassifier) else {}),
+        **({"counts": model.counts_.flat.tolist()} if isinstance(model, AveragedClassifier) else {}),
+    }
+
+
+def _network_document(model: NetworkClassifier) -> dict[str, Any]:
+    weights = getattr(getattr(model, "parameters_", None), "weights_", None)
+    return {
         "parents": [list(parents) for parents in model.dag_.parents],
         "structure_score": getattr(model, "structure_score_", None),
+        "weights": None if weights is None else [weights[name] for name in model.schema_.names[:-1]],
         "counts": [table.ravel().tolist() for table in model.family_counts_],
     }
 
 
-def _check_writable(model: NetworkClassifier) -> None:
+def _check_writable(model: TableClassifier) -> None:
     """Refuse what would not come back as it is."""
     if type(model) is not CLASSIFIERS.get(type(model).__name__):
         msg = f"{type(model).__name__} is no classifier of Tanbark's own; pickle it instead of saving it as JSON."
@@ -135,10 +151,15 @@ def _check_writable(model: NetworkClassifier) -> None:
     if dtype.kind not in LABELS and dtype.name not in LABELS:
         msg = f"Labels of type {dtype.name} cannot be written to a model file. Make them strings or numbers before fit."
         raise OptionError(msg)
-    again = copy(model)._estimate().network_.tables
-    if not all(np.array_equal(ours, theirs) for ours, theirs in zip(model.network_.tables, again, strict=True)):
+    ours, again = _network(model), _network(copy(model)._estimate())
+    if not all(np.array_equal(a, b) for a, b in zip(ours.log_tables, again.log_tables, strict=True)):
         msg = "Options were changed after fit, so the file would not predict as this model does. Fit it again first."
         raise OptionError(msg)
+
+
+def _network(model: TableClassifier) -> Network:
+    """Give the network whose tables show whether a model is what its options and counts say."""
+    return model.network_ if isinstance(model, NetworkClassifier) else model.naive_
 
 
 def _column_document(column: Column) -> dict[str, Any]:
@@ -150,9 +171,9 @@ def _column_document(column: Column) -> dict[str, Any]:
 
 def _plain(value: Any, what: str) -> Any:
     """Turn an option or a category into JSON that :func:`_option` understands, or say that it cannot be."""
-    if type(value) is DISCRETIZERS.get(type(value).__name__):
+    if type(value) is PARTS.get(type(value).__name__):
         options = {name: _plain(item, f"{what}: {name}") for name, item in value.get_params(deep=False).items()}
-        return {"discretizer": type(value).__name__, "options": options}
+        return {"part": type(value).__name__, "options": options}
     if hasattr(value, "tolist"):  # arrays, series and numpy's scalars
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -169,7 +190,7 @@ def _plain(value: Any, what: str) -> Any:
 # ---------------------------------------------------------------------- reading
 
 
-def _from_document(document: Any) -> NetworkClassifier:
+def _from_document(document: Any) -> TableClassifier:
     _demand(isinstance(document, dict) and document.get("format") == FORMAT, "this is no model file of Tanbark")
     version = document.get("version")
     _demand(type(version) is int and version >= 1, f"the version {short(version)} is none")
@@ -181,35 +202,60 @@ def _from_document(document: Any) -> NetworkClassifier:
     model = CLASSIFIERS[kind](**_options(document["options"], CLASSIFIERS[kind]))
     _restore(model, document)
     model._check_options()
-    model._learner()
+    if isinstance(model, NetworkClassifier):
+        _restore_network(model, document)
+    else:
+        _restore_average(model, document)
     thread_count(model.n_jobs)
     with np.errstate(all="ignore"):
-        network = model._estimate().network_
+        network = _network(model._estimate())
     for node, table in enumerate(network.tables):
         sums = table.sum(axis=network.axes(node).index(node))
         _demand(np.allclose(sums, 1.0), f"the counts of {network.dag.names[node]!r} give no probabilities")
     return model
 
 
-def _restore(model: NetworkClassifier, document: dict[str, Any]) -> None:
-    """Give a model all that fitting it had given, but for the network."""
+def _restore(model: TableClassifier, document: dict[str, Any]) -> None:
+    """Give a model the columns and classes that fitting it had given."""
     schema = Schema(tuple(_column(item) for item in _list(document["columns"], "columns")))
     _demand(len(schema.columns) >= 2, "a model needs a feature and a class")
     _demand(schema.columns[-1].kind == "category" and len(schema.columns[-1].levels) > 0, "the class has no labels")
-    parents = [_parents(item, len(schema.columns)) for item in _list(document["parents"], "parents")]
-    named, score = document["named"], document["structure_score"]
+    named = document["named"]
     _demand(isinstance(named, bool), "whether the columns have names is not said")
-    _demand(score is None or _is_number(score), "the structure score is no number")
     model.schema_ = schema
     model.encoder_ = Encoder(schema.features)
     model.classes_ = _labels(schema.columns[-1], document["labels"])
     model.n_features_in_ = len(schema.features)
     if named:
         model.feature_names_in_ = np.array(schema.names[:-1], object)
+
+
+def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None:
+    """Give a model its graph, counts and weights."""
+    schema = model.schema_
+    parents = [_parents(item, len(schema.columns)) for item in _list(document["parents"], "parents")]
+    score, weights = document["structure_score"], document["weights"]
+    _demand(score is None or _is_number(score), "the structure score is no number")
     model.dag_ = Dag(schema.names, tuple(parents))
     model.family_counts_ = _counts(document["counts"], schema, model.dag_)
     if score is not None:
         model.structure_score_ = float(score)
+    weighted = model.parameters is not None and model.parameters.needs_rows
+    _demand(weighted == (weights is not None), "weights and parameters do not go together")
+    if weighted:
+        numbers = _list(weights, "weights")
+        _demand(len(numbers) == schema.target and all(map(_is_number, numbers)), "there is not one weight per feature")
+        model.parameters_ = clone(model.parameters)
+        model.parameters_.weights_ = dict(zip(schema.names, map(float, numbers), strict=False))
+
+
+def _restore_average(model: AveragedClassifier, document: dict[str, Any]) -> None:
+    """Give a model the counts of its pairs or triples."""
+    order = model._stored_order()
+    flat = _list(document["counts"], "counts")
+    _demand(len(flat) == stored_cells(model.schema_, order), "the counts do not fit the columns")
+    _demand(super_parent_cells(model.schema_, model._orders()[0]) <= model.max_cells, "max_cells is too small")
+    model.counts_ = StoredCounts(model.schema_, order, _numbers(flat, "the model"))
 
 
 def _demand(holds: bool, otherwise: str) -> None:
@@ -244,9 +290,9 @@ def _option(value: Any) -> Any:
             return kind(_option(item) for item in _list(value[kind.__name__], "items of an option"))
     if "pairs" in value:
         return {_option(key): _option(item) for key, item in _list(value["pairs"], "pairs of an option")}
-    name = value["discretizer"]
-    _demand(isinstance(name, str) and name in DISCRETIZERS, f"the discretiser {short(name)} is unknown")
-    return DISCRETIZERS[name](**_options(value["options"], DISCRETIZERS[name]))
+    name = value["part"]
+    _demand(isinstance(name, str) and name in PARTS, f"the part {short(name)} is unknown")
+    return PARTS[name](**_options(value["options"], PARTS[name]))
 
 
 def _column(document: Any) -> Column:
@@ -291,7 +337,11 @@ def _counts(document: Any, schema: Schema, dag: Dag) -> tuple[NDArray[Any], ...]
         flat = _list(item, f"counts of {name!r}")
         shape = [schema.cardinalities[c] for c in family_axes(dag.parents[node], node, schema.target)]
         _demand(len(flat) == math.prod(shape), f"the counts of {name!r} do not fit its states")
-        _demand(all(_is_number(n) and n >= 0 for n in flat), f"a count of {name!r} is no number of at least 0")
-        whole = all(isinstance(n, int) for n in flat)
-        tables.append(np.array(flat, dtype=np.int64 if whole else np.float64).reshape(shape))
+        tables.append(_numbers(flat, repr(name)).reshape(shape))
     return tuple(tables)
+
+
+def _numbers(flat: list[Any], whose: str) -> NDArray[Any]:
+    _demand(all(_is_number(n) and n >= 0 for n in flat), f"a count of {whose} is no number of at least 0")
+    whole = all(isinstance(n, int) for n in flat)
+    return np.array(flat, dtype=np.int64 if whole else np.float64)

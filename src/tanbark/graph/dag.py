@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 
 from tanbark.errors import InputError, nearest
 
@@ -37,8 +38,11 @@ class Dag:
         place = {name: index for index, name in enumerate(names)}
         parents: list[list[int]] = [[] for _ in names]
         for arc in arcs:
+            if not isinstance(arc, (tuple, list)) or len(arc) != 2:
+                msg = f"An arc is a pair (parent, child) of names; got {arc!r}."
+                raise InputError(msg)
             for end in arc:
-                if end not in place:
+                if not isinstance(end, str) or end not in place:
                     msg = f"The arc {tuple(arc)} names {end!r}, which is no column.{nearest(end, place)}"
                     raise InputError(msg)
             parents[place[arc[1]]].append(place[arc[0]])
@@ -92,8 +96,8 @@ class Dag:
 
     def index(self, node: str | int) -> int:
         """Find a node by name or index."""
-        if isinstance(node, int) and not isinstance(node, bool) and 0 <= node < len(self.names):
-            return node
+        if isinstance(node, Integral) and not isinstance(node, bool) and 0 <= int(node) < len(self.names):
+            return int(node)
         if node in self.names:
             return self.names.index(str(node))
         msg = f"There is no node {node!r}.{nearest(node, self.names)}"

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.errors import MissingPackageError
+from tanbark.errors import MissingPackageError, find
 from tanbark.graph.dag import Dag
 from tanbark.graph.drawing import draw
 from tanbark.table import Schema
@@ -40,11 +40,15 @@ class Network:
     dag : Dag
     tables : tuple of arrays
         For every column, P(column | parents), with the axes of :func:`family_axes`.
+    exponents : tuple of float, optional
+        A power for each column's probabilities: 0 leaves a column out, 1 leaves it as it is. Weighted tables are no
+        distributions, so a missing value can only be dropped, not summed out.
     """
 
     schema: Schema
     dag: Dag
     tables: tuple[Floats, ...]
+    exponents: tuple[float, ...] | None = None
 
     @property
     def target(self) -> int:
@@ -57,9 +61,13 @@ class Network:
 
     @cached_property
     def log_tables(self) -> tuple[Floats, ...]:
-        """Natural logarithms of the tables; zero becomes -inf."""
+        """Natural logarithms of the tables, times their exponents; zero becomes -inf."""
         with np.errstate(divide="ignore"):
-            return tuple(np.log(table) for table in self.tables)
+            logs = tuple(np.log(table) for table in self.tables)
+        if self.exponents is None:
+            return logs
+        weighted = zip(self.exponents, logs, strict=True)
+        return tuple(power * table if power else np.zeros_like(table) for power, table in weighted)
 
     @cached_property
     def n_parameters(self) -> int:
@@ -92,7 +100,7 @@ class Network:
         parents = [axis for axis in axes if axis != index]
         columns = self.schema.columns
         table = np.moveaxis(self.tables[index], axes.index(index), -1)
-        grid = np.indices(table.shape[:-1]).reshape(len(parents), -1)
+        grid = np.indices(table.shape[:-1]).reshape(len(parents), math.prod(table.shape[:-1]))
         data: dict[str, Any] = {
             columns[p].name: [columns[p].states()[k] for k in row] for p, row in zip(parents, grid, strict=True)
         }
@@ -119,6 +127,8 @@ def make_frame(data: dict[str, Any], backend: str | None = None) -> Any:
     from importlib.util import find_spec
 
     known = ("pandas", "polars", "pyarrow")
+    if backend is not None:
+        find("backend", backend, dict.fromkeys(known))
     for name in known if backend is None else (backend,):
         if find_spec(name) is not None:
             return nw.from_dict(data, backend=name).to_native()  # type: ignore[arg-type]  # one of the known names

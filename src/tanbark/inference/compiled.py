@@ -129,12 +129,13 @@ def _lay_out(network: Network, factors: list[Factor]) -> Families:
 def _lay_out_forest(network: Network) -> Forest | None:
     target, sizes = network.target, network.schema.cardinalities
     inner = [[p for p in parents if p != target] for parents in network.dag.parents[:target]]
-    if network.dag.parents[target] or any(len(parents) > 1 for parents in inner):
+    weighted_arcs = network.exponents is not None and any(inner)
+    if network.dag.parents[target] or any(len(parents) > 1 for parents in inner) or weighted_arcs:
         return None
     n_classes = sizes[target]
     tables = []
     for node in range(target):
-        table = network.tables[node]
+        table = network.tables[node] if network.exponents is None else np.exp(network.log_tables[node])
         if target not in network.dag.parents[node]:
             table = np.repeat(table[..., None], n_classes, axis=-1)
         tables.append(table.ravel())

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.errors import TableTooLargeError
+from tanbark.errors import InputError, TableTooLargeError
 from tanbark.graph import Network
 from tanbark.inference.compiled import families
 from tanbark.machine import blocks
@@ -64,6 +64,12 @@ def _groups(network: Network, codes: Codes, out: Floats) -> Iterator[tuple[Group
     kernels.add_families(codes, *flat.arguments(), barren | open_families, 0, codes.shape[1], out)
     if not open_families.any():
         return
+    if network.exponents is not None:
+        msg = (
+            "A value is missing that another column depends on, and the tables are weighted, so that it cannot be "
+            "summed out. Fill it, or use naive Bayes, or weights with normalize=True."
+        )
+        raise InputError(msg)
     label = np.empty((codes.shape[1], network.target), np.int64)
     kernels.find_components(np.ascontiguousarray(active.T), barren, flat.members, flat.member_starts, label)
     yield from _collect(network, label, open_families)

@@ -204,3 +204,54 @@ def normalize_rows(joint: Array, impossible: Array, logs: bool, top: int, bottom
         else:
             for c in range(n_classes):
                 joint[row, c] /= total
+
+
+@kernel
+def average_models(
+    codes: Array, n_states: Array, places: Array, members: Array, starts: Array, prior: Array, usable: Array,
+    given: Array, top: int, bottom: int, out: Array, empty: Array,
+) -> None:  # fmt: skip
+    """Average the joints of the usable super-parent models of every row, in logarithms; mark rows without any."""
+    n, n_classes = len(n_states), prior.shape[1]
+    observed, joint = np.empty(n, np.int64), np.empty(n_classes)
+    best, total = np.empty(n_classes), np.empty(n_classes)
+    for row in range(top, bottom):
+        found = 0
+        for i in range(n):
+            code = np.int64(codes[i, row])
+            if code < n_states[i]:
+                observed[found] = places[i] + code
+                found += 1
+        best[:] = -np.inf
+        total[:] = 0.0
+        used = 0
+        for model in range(len(members)):
+            first, second = members[model, 0], members[model, 1]
+            state = np.int64(codes[first, row])
+            if state >= n_states[first]:
+                continue
+            if second >= 0:
+                code = np.int64(codes[second, row])
+                if code >= n_states[second]:
+                    continue
+                state = state * n_states[second] + code
+            state += starts[model]
+            if not usable[state]:
+                continue
+            used += 1
+            joint[:] = prior[state]
+            table = given[state]
+            for k in range(found):
+                for c in range(n_classes):
+                    joint[c] += table[observed[k], c]
+            for c in range(n_classes):
+                if joint[c] > best[c]:
+                    total[c] = total[c] * np.exp(best[c] - joint[c]) + 1.0
+                    best[c] = joint[c]
+                elif joint[c] > -np.inf:
+                    total[c] += np.exp(joint[c] - best[c])
+        if used == 0:
+            empty[row] = True
+            continue
+        for c in range(n_classes):
+            out[row, c] = best[c] + np.log(total[c] / used) if total[c] > 0.0 else -np.inf

@@ -18,6 +18,8 @@ from tanbark.table import Schema
 
 Floats = NDArray[np.float64]
 
+LARGEST_ALPHA = 1e100
+
 PRIORS = {
     "laplace": "alpha is added to every cell",
     "k2": "1 is added to every cell, whatever alpha",
@@ -36,12 +38,12 @@ class Smoothing:
     def __post_init__(self) -> None:
         find("prior", self.prior, PRIORS)
         number = isinstance(self.alpha, (int, float, np.number)) and not isinstance(self.alpha, bool)
-        if not number or not math.isfinite(self.alpha) or self.alpha < 0:
-            msg = f"alpha must be a finite number of at least 0; got {self.alpha!r}."
+        if not number or not 0 <= float(self.alpha) <= LARGEST_ALPHA:
+            msg = f"alpha must be a number from 0 to {LARGEST_ALPHA:g}; got {self.alpha!r}."
             raise OptionError(msg)
 
 
-def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing) -> Floats:
+def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: bool = False) -> Floats:
     r"""Estimate P(node | parents) from the counts of a family.
 
     ===========  ==========================================================
@@ -59,6 +61,8 @@ def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing) -> Floats:
         One axis per column of the family.
     axis : int
         The axis of the node itself.
+    stacked : bool
+        Whether the first axis runs over families of the same shape instead of belonging to one.
 
     >>> estimate(np.array([[3, 1], [0, 0]]), 1, Smoothing(alpha=0.0)).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
@@ -69,21 +73,21 @@ def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing) -> Floats:
     if smoothing.prior == "k2":
         mass = 1.0
     elif smoothing.prior == "bdeu":
-        mass = smoothing.alpha / n.size
+        mass = smoothing.alpha / math.prod(n.shape[stacked:])
     elif smoothing.prior == "m-estimate":
-        mass = smoothing.alpha * _marginal(n, axis)
+        mass = smoothing.alpha * _marginal(n, axis, stacked)
     smooth = n + mass
     sums = smooth.sum(axis=axis, keepdims=True)
     return np.asarray(np.where(sums > 0, smooth / np.where(sums > 0, sums, 1.0), 1.0 / states))
 
 
-def _marginal(n: Floats, axis: int) -> Floats:
+def _marginal(n: Floats, axis: int, stacked: bool) -> Floats:
     states = n.shape[axis]
-    if n.ndim == 1:
+    others = tuple(k for k in range(int(stacked), n.ndim) if k != axis % n.ndim)
+    if not others:
         return np.full(states, 1.0 / states)
-    others = tuple(k for k in range(n.ndim) if k != axis % n.ndim)
     margin = n.sum(axis=others, keepdims=True)
-    return np.asarray((margin + 1.0) / (margin.sum() + states))
+    return np.asarray((margin + 1.0) / (margin.sum(axis=axis, keepdims=True) + states))
 
 
 def family_counts(dag: Dag, counts: CountEngine, *, max_cells: int) -> tuple[NDArray[Any], ...]:

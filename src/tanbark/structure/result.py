@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from tanbark.graph import Dag
 
@@ -15,8 +16,11 @@ class Learnt:
     ----------
     dag : Dag
     score : float, optional
-        The total that the learner maximised, in nats, where it maximises one.
+        What the learner maximised, where it maximises something: a total in nats, or a cross-validated score.
+    history : tuple of steps
+        How a search got there, where the learner searches.
     """
 
     dag: Dag
     score: float | None = None
+    history: tuple[Any, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.counts import CountEngine
-from tanbark.errors import InputError, OptionError, nearest
+from tanbark.errors import OptionError, nearest
 from tanbark.graph import Dag, direct_forest, maximum_spanning_forest
 from tanbark.scores import log_likelihood, penalty
 from tanbark.structure.result import Learnt
@@ -32,7 +32,7 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     schema = counts.schema
     n, target = len(schema.features), schema.target
     penalty(score, 1.0)  # a wrong name is refused before the counting starts
-    start = None if root is None else _find_root(root, schema.names[:n])
+    start = None if root is None else find_root(root, schema.names[:n])
     states = np.array(schema.cardinalities, dtype=float)
     first, second = np.triu_indices(n, 1)
     pairs = counts.pair_information()
@@ -59,13 +59,14 @@ def _naive_score(counts: CountEngine, score: str) -> float:
     return log_likelihood(prior[None]) + gained - price * parameters
 
 
-def _find_root(root: str | int, names: tuple[str, ...]) -> int:
+def find_root(root: object, names: tuple[str, ...], option: str = "root") -> int:
+    """Find a feature by its name or position, or say what was expected."""
     if isinstance(root, str):
         if root in names:
             return names.index(root)
-        msg = f"root must be the name of a feature; got {root!r}.{nearest(root, names)}"
-        raise InputError(msg)
+        msg = f"{option} must be the name of a feature; got {root!r}.{nearest(root, names)}"
+        raise OptionError(msg)
     if isinstance(root, bool) or not isinstance(root, (int, np.integer)) or not 0 <= root < len(names):
-        msg = f"root must be the name of a feature or its position from 0 to {len(names) - 1}; got {root!r}."
+        msg = f"{option} must be the name of a feature or its position from 0 to {len(names) - 1}; got {root!r}."
         raise OptionError(msg)
     return int(root)

@@ -62,7 +62,7 @@ def _best_cut(below: Floats) -> int | None:
     classes = np.array([np.count_nonzero(part > 0) for part in (total, left[best], right[best])])
     whole = _information(total[None])[0]
     parts = np.array([whole / size, left_entropy[best] / left[best].sum(), right_entropy[best] / right[best].sum()])
-    delta = np.log2(3.0) * classes[0] + np.log1p(-2.0 / 3.0 ** classes[0]) / np.log(2.0)
+    delta = np.log2(3.0) * classes[0] + np.log1p(-2.0 * 3.0 ** -classes[0]) / np.log(2.0)
     delta -= classes[0] * parts[0] - classes[1] * parts[1] - classes[2] * parts[2]
     accepted = whole - remaining[best] > np.log2(size - 1.0) + delta
     return best + 1 if accepted else None
@@ -79,8 +79,8 @@ def _information(counts: Floats) -> Floats:
 
 def _between(low: float, high: float) -> float:
     """Cut midway; the lower value stays below or at the cut even where no number lies between."""
-    middle = low + (high - low) / 2.0
-    return float(middle if middle < high else low)
+    middle = low / 2.0 + high / 2.0  # their sum or difference may be too large for a float
+    return float(middle if low < middle < high else low)
 
 
 def median(
@@ -123,7 +123,8 @@ def uniform(
     [2.0, 4.0, 6.0, 8.0]
     """
     low, high = values.min(), values.max()
-    return _useful(low + (high - low) * (np.arange(1, n_bins) / n_bins), np.array([low, high]))
+    shares = np.arange(1, n_bins) / n_bins
+    return _useful(low * (1.0 - shares) + high * shares, np.array([low, high]))
 
 
 def _cumulate(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tanbark.errors import InputError
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.coded import Codes, code_dtype
-from tanbark.table.raw import CodedColumn, NumberBlock, RawTable
+from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable
 from tanbark.table.schema import Column, Level
 
 LOOKUP_LIMIT = 1 << 16  # widest range of whole numbers that is looked up by position
@@ -43,15 +43,19 @@ def encode(
 
 
 def _encode_coded(item: CodedColumn, column: Column, codes: Codes, unseen: NDArray[np.int64]) -> None:
-    _check_type(column, item.values, observed=bool(item.levels))
+    check_type(column, item.values, observed=item.observed)
     missing = np.iinfo(codes.dtype).max
-    place: dict[Level, int] = {level: code for code, level in enumerate(column.levels)}
-    lookup = np.array([place.get(level, missing) for level in item.levels] + [missing], codes.dtype)
+    if column.kind == "interval" and item.observed:
+        found = np.searchsorted(column.cuts, [float(level) for level in item.levels]).tolist()
+    else:
+        place: dict[Level, int] = {level: code for code, level in enumerate(column.levels)}
+        found = [place.get(level, missing) for level in item.levels]
+    lookup = np.array([*found, missing], codes.dtype)
     codes[item.column] = lookup[item.codes]
     unseen[item.column] = int((codes[item.column] == missing).sum()) - int((item.codes < 0).sum())
 
 
-def _check_type(column: Column, values: str, *, observed: bool = True) -> None:
+def check_type(column: Column, values: str, *, observed: bool = True) -> None:
     """Refuse a column whose values are of another kind than in training."""
     plural = {"number": "numbers", "text": "strings", "boolean": "booleans"}
     numeric = column.kind == "interval" or any(not isinstance(level, str) for level in column.levels)
@@ -73,7 +77,7 @@ def _encode_block(
     values = "boolean" if block.values.dtype == bool else "number"
     for position, column in enumerate(used):
         if column.values == "text":
-            _check_type(column, values, observed=not _all_gaps(block.values[:, position]))
+            check_type(column, values, observed=not _all_gaps(block.values[:, position]))
     plan = _plan(used)
     missing = int(np.iinfo(codes.dtype).max)
     targets = np.array(block.columns)
@@ -98,6 +102,17 @@ def _encode_block(
         unseen[targets] += strange
     if not together:
         codes[targets] = out
+    for position, column in enumerate(used):
+        if any(not isinstance(level, str) and abs(level) >= EXACT for level in column.levels):
+            _encode_coded(_as_coded(block, position), column, codes, unseen)
+
+
+def _as_coded(block: NumberBlock, position: int) -> CodedColumn:
+    """Give a column of numbers by its distinct values, which compare exactly where the kernels' floats do not."""
+    distinct, place = np.unique(block.values[:, position], return_inverse=True)
+    gap = np.isnan(distinct)
+    codes = np.where(gap, -1, np.arange(len(distinct)))[place]
+    return CodedColumn(block.columns[position], codes, tuple(distinct[~gap].tolist()), "number")
 
 
 def _all_gaps(values: NDArray[Any]) -> bool:
@@ -143,7 +158,7 @@ def _dense_lookup(numeric: list[tuple[float, int]]) -> NDArray[np.int64] | None:
     if not numeric or not all(float(level).is_integer() for level, _ in numeric):
         return None
     low, high = int(numeric[0][0]), int(numeric[-1][0])
-    if high - low >= LOOKUP_LIMIT:
+    if high - low >= LOOKUP_LIMIT or max(-low, high) >= EXACT:
         return None
     row = np.full(high - low + 1, -1, np.int64)
     for level, code in numeric:

@@ -102,7 +102,7 @@ def encode_floats(
                         infinite[column] = 1
                     elif way == LOOKUP:
                         place = value - base[column]
-                        if place >= 0 and place < last - first and place == np.floor(place):
+                        if place >= 0 and place < last - first and value == np.floor(value):
                             code = lookup[first + int(place)]
                     else:
                         code = _search(cuts, lookup, first, last, base[column], value, way)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.errors import EmptyColumnWarning
+from tanbark.errors import EmptyColumnWarning, warn
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.encode import refuse_infinity
 from tanbark.table.raw import CodedColumn, NumberBlock, RawTable
@@ -43,9 +42,12 @@ def learn_schema(
         20 different values are.
     """
     columns: list[Column | None] = [None] * table.n_columns
-    for item in table.coded:
-        columns[item.column] = _describe_coded(item, table.name(item.column))
     continuous: list[tuple[int, NDArray[Any]]] = []
+    for item in table.coded:
+        columns[item.column] = described = _describe_coded(item, table.name(item.column))
+        few = len(described.levels) <= FEW if categorical is None else bool(categorical[item.column])
+        if item.values == "number" and not item.declared and not few:
+            continuous.append((item.column, item.numbers()))
     threads = thread_count(n_jobs)
     for block in table.blocks:
         for position, look in enumerate(look_at(block, table, threads)):
@@ -62,12 +64,12 @@ def learn_schema(
 
 
 def is_category(look: Look, wanted: bool | None) -> bool:
-    """Apply the rule for numbers, or what the user says; a column without values is a category."""
-    if look.levels is not None and len(look.levels) == 0:
+    """Apply the rule for numbers, or what the user says; booleans and columns without values are categories."""
+    if look.levels is not None and (len(look.levels) == 0 or look.levels.dtype == bool):
         return True
     if wanted is not None:
         return wanted
-    return look.levels is not None and (look.levels.dtype == bool or len(look.levels) <= FEW)
+    return look.levels is not None and len(look.levels) <= FEW
 
 
 def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
@@ -108,7 +110,7 @@ def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
 def _distinct(values: NDArray[Any]) -> NDArray[Any]:
     found = np.unique(values)
     if found.dtype == np.float64:
-        found = found[~np.isnan(found)]
+        found = found[~np.isnan(found)] + 0.0  # -0.0 is 0.0
         if (found == np.floor(found)).all() and (np.abs(found) < 2.0**53).all():
             found = found.astype(np.int64)
     return found
@@ -136,7 +138,7 @@ def _warn_about_empty(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     empty = [column.name for column in columns if column.kind == "category" and not column.levels]
     if empty:
         msg = f"These columns have no value in any row and tell nothing about the class: {empty[:10]}."
-        warnings.warn(msg, EmptyColumnWarning, stacklevel=6)
+        warn(msg, EmptyColumnWarning)
     return columns
 
 
@@ -144,6 +146,8 @@ def extend_columns(columns: tuple[Column, ...], table: RawTable) -> tuple[Column
     """Append to category columns the values of a further table that they do not have yet."""
     extended = list(columns)
     for item in table.coded:
+        if columns[item.column].kind != "category":
+            continue
         fresh = _describe_coded(item, table.name(item.column))
         extended[item.column] = _appended(columns[item.column], fresh)
     for block in table.blocks:
@@ -157,6 +161,6 @@ def extend_columns(columns: tuple[Column, ...], table: RawTable) -> tuple[Column
 def _appended(column: Column, fresh: Column) -> Column:
     if not column.levels:
         return replace(fresh, name=column.name)
-    if column.kind != "category" or (column.values == "text") != (fresh.values == "text"):
+    if (column.values == "text") != (fresh.values == "text"):
         return column  # encoding tells the user that the column changed its type
     return column.with_levels(fresh.levels)

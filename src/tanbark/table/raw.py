@@ -53,7 +53,8 @@ class CodedColumn:
 
     def numbers(self) -> NDArray[np.float64]:
         """Give a column of numbers as floats, NaN for a gap."""
-        return np.array([*map(float, self.levels), np.nan])[self.codes]
+        values = np.array([*map(float, self.levels), np.nan])
+        return np.asarray(values[self.codes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +113,17 @@ def read_table(data: Any) -> RawTable:
         return _read_array(data)
     try:
         frame = nw.from_native(data, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        raise _same_names(tuple(map(str, data.columns))) from None
     except TypeError as error:
         msg = (
             f"X must be a table in memory (pandas, polars, pyarrow or an array); got {type(data).__name__}. "
             "Collect a lazy frame first."
         )
         raise InputError(msg) from error
-    names = _column_names(data)
+    names = tuple(str(name) for name in frame.columns)
+    if len(set(names)) != len(names):
+        raise _same_names(names)
     parts = [_read_series(series, column, names[column]) for column, series in enumerate(frame.iter_columns())]
     return _raw_table(names, len(frame), parts)
 
@@ -131,17 +136,12 @@ def _raw_table(names: tuple[str, ...] | None, n_rows: int, parts: list[NumberBlo
 
 def is_frame(data: Any) -> bool:
     """Say whether something is a table with named columns."""
-    return (not isinstance(data, np.ndarray) and hasattr(data, "columns")) or hasattr(data, "column_names")
+    return hasattr(type(data), "columns") or hasattr(type(data), "column_names")  # asking a lazy frame itself is work
 
 
-def _column_names(data: Any) -> tuple[str, ...]:
-    raw = data.column_names if hasattr(data, "column_names") else data.columns
-    names = tuple(str(name) for name in raw)
-    if len(set(names)) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        msg = f"Column names must be different; {twice} occur more than once. Rename them."
-        raise InputError(msg)
-    return names
+def _same_names(names: tuple[str, ...]) -> InputError:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    return InputError(f"Column names must be different; {twice} occur more than once. Rename them.")
 
 
 def _read_array(array: Array) -> RawTable:
@@ -168,12 +168,12 @@ def _numbers(array: Array) -> Array:
 def _refuse_type(kind: str, name: str, dtype: str) -> None:
     if kind in "mM":
         msg = (
-            f"Column {name!r} holds dates or times ({dtype}), which have no order of states of their own. "
-            "Derive what matters from it (year, weekday, age in days) as numbers or categories."
+            f"Column {name!r} holds dates or times ({dtype}); strings, numbers, booleans or categories are needed. "
+            "Derive what matters from it, such as the year, the weekday or an age in days."
         )
         raise InputError(msg)
     if kind in "SV":
-        msg = f"Column {name!r} holds {dtype}, which is no category. Decode it to strings."
+        msg = f"Column {name!r} holds bytes ({dtype}); strings, numbers, booleans or categories are needed. Decode it."
         raise InputError(msg)
 
 
@@ -181,7 +181,9 @@ def _read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColu
     dtype = series.dtype
     if dtype.is_temporal():
         _refuse_type("M", name, str(dtype))
-    if dtype.is_nested() or dtype in (nw.Binary,):
+    if dtype == nw.Binary:
+        _refuse_type("S", name, str(dtype))
+    if dtype.is_nested():
         msg = f"Column {name!r} holds {dtype}; a column must hold one plain value per row. Spread it over columns."
         raise InputError(msg)
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
@@ -202,10 +204,10 @@ def _read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColu
 def _read_numbers(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
     dtype = series.dtype
     if dtype.is_decimal() or dtype in (nw.UInt64, nw.Int128, nw.UInt128) or series.is_null().any():
-        floats = np.asarray(series.cast(nw.Float64).to_numpy())
-        if dtype.is_integer() and (np.abs(floats) >= EXACT).any():
+        ends = [int(end) for end in (series.min(), series.max()) if dtype.is_integer() and not is_gap(end)]
+        if any(abs(end) >= EXACT for end in ends):
             return _read_values(series.to_list(), column, name)
-        return NumberBlock((column,), floats.reshape(-1, 1))
+        return NumberBlock((column,), np.asarray(series.cast(nw.Float64).to_numpy()).reshape(-1, 1))
     return NumberBlock((column,), _numbers(np.asarray(series.to_numpy())).reshape(-1, 1))
 
 
@@ -217,7 +219,7 @@ def _read_categorical(series: Any, column: int, name: str) -> NumberBlock | Code
         return _read_dictionary(native, column)
     part = _read_values(series.to_list(), column, name)  # polars lists the levels of other columns too, in any order
     if isinstance(series.dtype, nw.Enum) and isinstance(part, CodedColumn):
-        levels = list(series.dtype.categories)
+        levels: list[Any] = list(series.dtype.categories)
         place = np.array([*map(levels.index, part.levels), -1], np.int32)
         return _coded(column, place[part.codes], levels, declared=True)
     return part
@@ -248,6 +250,8 @@ def _coded(column: int, codes: Array, levels: list[Any], *, declared: bool) -> C
 
 def _plain(value: Any) -> Level:
     """Turn numpy scalars and the like into Python's own bool, int, float or str."""
+    if type(value) is str:
+        return value
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, numbers.Integral):
@@ -259,6 +263,8 @@ def _plain(value: Any) -> Level:
 
 def is_gap(value: Any) -> bool:
     """Say whether a value stands for none: None, NaN, NA or NaT."""
+    if type(value) is str:
+        return False
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, numbers.Number) and bool(value != value)
@@ -314,6 +320,8 @@ def _places(order: list[int], size: int) -> NDArray[np.int32]:
 def _refuse_value(value: Any, name: str) -> None:
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)):
         _refuse_type("M", name, type(value).__name__)
+    if isinstance(value, bytes):
+        _refuse_type("S", name, type(value).__name__)
     if not isinstance(value, (str, bool, np.bool_, numbers.Real, decimal.Decimal)):
         msg = (
             f"Column {name!r} holds a {type(value).__name__}: {value!r:.60}. "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from tanbark.errors import InputError, nearest
 
@@ -51,7 +52,7 @@ class Column:
         if not self.cuts:
             return ["any number"]
         ends = _short(self.cuts)
-        inner = [f"{low} to {high}" for low, high in zip(ends, ends[1:], strict=False)]
+        inner = [f"{low} to {high}" for low, high in pairwise(ends)]
         return [f"≤ {ends[0]}", *inner, f"> {ends[-1]}"]
 
     def states(self) -> tuple[Level, ...]:

@@ -1,0 +1,83 @@
+"""What all classifiers share in their constructors and docstrings."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+MAX_CELLS = 1 << 24
+
+SMOOTHING = """alpha : float, default 1.0
+        Smoothing: what is added to every cell (``prior="laplace"``), or the equivalent sample size (``"bdeu"``), or m
+        (``"m-estimate"``). 0 is maximum likelihood.
+    prior : {"laplace", "k2", "bdeu", "m-estimate"}, default "laplace"
+        How counts are smoothed; the class prior is smoothed the same way.
+    class_prior : array-like or dict, optional
+        Probabilities of the classes, in the order of ``classes_`` or by label, instead of those of the rows.
+    discretize : {"mdlp", "median", "quantile", "uniform"} or transformer, default "mdlp"
+        How continuous columns are cut into intervals, on the training rows only.
+    categorical_features : "auto", "all", or names, positions or mask, default "auto"
+        Which numeric columns are categories. "auto": whole numbers with at most 20 different values."""
+
+PARAMETERS = """parameters : MANB, AWNB or WANBIA, optional
+        Another way to turn counts into tables than smoothing alone."""
+
+LIMITS = """unseen : {"marginalize", "error"}, default "marginalize"
+        What to do with categories that training never saw: treat them as missing, or refuse them.
+    max_cells : int, default 2**24
+        The largest table that a family may need.
+    n_jobs : int, optional
+        Threads; None uses every core. Results do not depend on it."""
+
+SEARCH = """cv : int, splitter or folds by row, default 10
+        The folds that a structure is scored on: a number of stratified folds, a splitter of scikit-learn, or an array.
+    epsilon : float, default 0.01
+        The least gain in score that a step must bring; 0 takes equally good steps too.
+    scoring : {"accuracy", "log-loss"}, default "accuracy"
+        What is maximised: the mean accuracy over the folds, or the mean log-posterior of the right class.
+    smooth : float, default 0.01
+        What is added to every cell of the models of the folds.
+    random_state : int, RandomState or None
+        How rows are dealt out to the folds.
+    verbose : bool, default False
+        Print every step; otherwise a terminal shows the last one while the search runs."""
+
+ATTRIBUTES = """Attributes
+    ----------
+    network_ : Network
+        The learnt network: tables, families, Markov blanket, a text drawing.
+    dag_ : Dag
+        Its graph; ``dag_.arcs()`` lists (parent, child) names.
+    classes_ : array of the labels
+    schema_ : Schema
+        Columns with their categories or cut points.
+    family_counts_ : tuple of arrays
+        The counts that the tables were estimated from.
+    n_parameters_ : int
+        Number of free parameters."""
+
+SEARCH_ATTRIBUTES = """structure_score_ : float
+        The cross-validated score of the structure that was found.
+    history_ : tuple of Step
+        Every step: its score, what it changed, the candidates it chose from, and its seconds."""
+
+COMMON = f"{SMOOTHING}\n    {PARAMETERS}\n    {LIMITS}\n\n    {ATTRIBUTES}"
+SEARCHED = f"{SEARCH}\n    {COMMON}\n    {SEARCH_ATTRIBUTES}"
+TEXTS = {"{common}": COMMON, "{searched}": SEARCHED, "{smoothing}": SMOOTHING, "{limits}": LIMITS}
+
+
+def documented(cls: Class) -> Class:
+    """Write the options and attributes that classifiers share into a docstring."""
+    text = cls.__doc__ or ""
+    for mark, common in TEXTS.items():
+        text = text.replace(mark, common)
+    cls.__doc__ = text
+    return cls
+
+
+def store(estimator: Any, options: dict[str, Any]) -> None:
+    """Store a constructor's arguments, untouched, as scikit-learn wants it; they are checked in fit."""
+    for name, value in options.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)

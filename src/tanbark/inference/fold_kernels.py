@@ -1,0 +1,171 @@
+"""The compiled loops of cross-validated search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.machine import kernel
+
+Array = NDArray[Any]
+
+TIE = 1e-9
+
+
+@kernel
+def gather_fold_logs(codes: Array, members: Array, strides: Array, tables: Array, bounds: Array, out: Array) -> None:
+    """Read one family's log-table of each row's own fold: ``out[row, class]``.
+
+    ``tables[fold]`` is flat with the classes last; ``bounds[fold]`` and ``bounds[fold + 1]`` bound the fold's rows.
+    """
+    n_classes = out.shape[1]
+    for fold in range(len(bounds) - 1):
+        for row in range(bounds[fold], bounds[fold + 1]):
+            place = 0
+            for m in range(len(members)):
+                place += np.int64(codes[members[m], row]) * strides[m]
+            for c in range(n_classes):
+                out[row, c] = tables[fold, place + c]
+
+
+@kernel
+def count_correct(joint: Array, labels: Array, weights: Array, bounds: Array, out: Array) -> None:
+    """Add the weight of rows whose likeliest class is right, per fold; classes within 1e-9 tie, the first wins."""
+    n_classes = joint.shape[1]
+    for fold in range(len(bounds) - 1):
+        for row in range(bounds[fold], bounds[fold + 1]):
+            top = joint[row, 0]
+            for c in range(1, n_classes):
+                top = max(top, joint[row, c])
+            for c in range(n_classes):
+                if joint[row, c] >= top - TIE or top == -np.inf:
+                    if c == labels[row]:
+                        out[fold] += weights[row]
+                    break
+
+
+@kernel
+def add_log_posteriors(joint: Array, labels: Array, weights: Array, bounds: Array, out: Array) -> None:
+    """Add the weighted log-posterior of the right class, per fold."""
+    n_classes = joint.shape[1]
+    for fold in range(len(bounds) - 1):
+        for row in range(bounds[fold], bounds[fold + 1]):
+            top = joint[row, 0]
+            for c in range(1, n_classes):
+                top = max(top, joint[row, c])
+            if top == -np.inf:
+                out[fold] -= weights[row] * np.log(n_classes)
+                continue
+            total = 0.0
+            for c in range(n_classes):
+                total += np.exp(joint[row, c] - top)
+            out[fold] += weights[row] * (joint[row, labels[row]] - top - np.log(total))
+
+
+@kernel
+def add_component(
+    codes: Array, logs: Array, starts: Array, nodes: Array, n_states: Array, members: Array, locals_: Array,
+    strides: Array, member_starts: Array, children: Array, child_starts: Array, limit: int, top: int, bottom: int,
+    hard: Array, out: Array,
+) -> None:  # fmt: skip
+    """Add the log-evidence of a connected group of features for rows with gaps, by enumerating what is missing.
+
+    ``nodes`` are the group's columns, parents first; family k reads ``logs[starts[k] + sum(code * stride) + class]``
+    over its members, whose positions in the group are ``locals_``. Missing nodes without observed descendants are left
+    out; the others are enumerated in groups that share no family. A row with more than ``limit`` combinations in one
+    group is marked hard and left to the caller.
+    """
+    size, n_classes = len(nodes), out.shape[1]
+    barren, active = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    label, state = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    best, total = np.empty(n_classes), np.empty(n_classes)
+    for row in range(top, bottom):
+        for k in range(size - 1, -1, -1):
+            missing = codes[nodes[k], row] >= n_states[k]
+            state[k] = 0 if missing else np.int64(codes[nodes[k], row])
+            idle = missing
+            for position in range(child_starts[k], child_starts[k + 1]):
+                idle = idle and barren[children[position]]
+            barren[k], active[k] = idle, missing and not idle
+            label[k] = k
+        for k in range(size):
+            if not barren[k]:
+                _tie_family(k, active, label, locals_, member_starts)
+        for k in range(size):
+            label[k] = label[label[k]]
+        for k in range(size):  # families without missing members
+            if not barren[k] and _first_active(k, active, locals_, member_starts) < 0:
+                place = _place(k, state, starts, locals_, strides, member_starts)
+                for c in range(n_classes):
+                    out[row, c] += logs[place + c]
+        for head in range(size):
+            if not active[head] or label[head] != head:
+                continue
+            combinations = 1
+            for k in range(size):
+                if active[k] and label[k] == head and combinations <= limit:
+                    combinations *= n_states[k]
+            if combinations > limit:
+                hard[row] = True
+                break
+            best[:] = -np.inf
+            total[:] = 0.0
+            for _ in range(combinations):
+                for c in range(n_classes):
+                    value = 0.0
+                    for k in range(size):
+                        if barren[k]:
+                            continue
+                        first = _first_active(k, active, locals_, member_starts)
+                        if first >= 0 and label[first] == head:
+                            value += logs[_place(k, state, starts, locals_, strides, member_starts) + c]
+                    if value > best[c]:
+                        total[c] = total[c] * np.exp(best[c] - value) + 1.0
+                        best[c] = value
+                    elif value > -np.inf:
+                        total[c] += np.exp(value - best[c])
+                for k in range(size):  # the next combination
+                    if active[k] and label[k] == head:
+                        state[k] += 1
+                        if state[k] < n_states[k]:
+                            break
+                        state[k] = 0
+            for c in range(n_classes):
+                out[row, c] += best[c] + np.log(total[c]) if total[c] > 0.0 else -np.inf
+
+
+@kernel
+def _tie_family(family: int, active: Array, label: Array, locals_: Array, member_starts: Array) -> None:
+    """Give all missing members of a family the lowest label among them."""
+    first = -1
+    for position in range(member_starts[family], member_starts[family + 1]):
+        k = locals_[position]
+        if not active[k]:
+            continue
+        head = k
+        while label[head] != head:
+            head = label[head]
+        if first < 0:
+            first = head
+        elif head != first:
+            low, high = min(head, first), max(head, first)
+            label[high] = low
+            first = low
+
+
+@kernel
+def _first_active(family: int, active: Array, locals_: Array, member_starts: Array) -> int:
+    for position in range(member_starts[family], member_starts[family + 1]):
+        if active[locals_[position]]:
+            return locals_[position]  # type: ignore[no-any-return]  # an integer once compiled
+    return -1
+
+
+@kernel
+def _place(family: int, state: Array, starts: Array, locals_: Array, strides: Array, member_starts: Array) -> int:
+    place = starts[family]
+    for position in range(member_starts[family], member_starts[family + 1]):
+        place += state[locals_[position]] * strides[position]
+    return place  # type: ignore[no-any-return]  # an integer once compiled

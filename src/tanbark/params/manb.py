@@ -1,0 +1,63 @@
+"""Model averaging over all naive Bayes models: each arc from the class is there or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from tanbark.errors import OptionError
+from tanbark.params.dirichlet import Smoothing, estimate
+from tanbark.scores import log_marginal
+
+Floats = NDArray[np.float64]
+
+
+def arc_posterior(counts: NDArray[Any], alpha: float, prior: float) -> float:
+    r"""Probability that the class has an arc to a feature, given their counts.
+
+    With marginal likelihoods of the feature given the class and alone,
+
+    .. math:: p = \frac{\pi P(D | arc)}{\pi P(D | arc) + (1 - \pi) P(D | none)}
+
+    where :math:`P(D|arc) = \prod_c \frac{\Gamma(r a)}{\Gamma(N_c + r a)} \prod_k \frac{\Gamma(N_{kc} + a)}{\Gamma(a)}`
+    and P(D | none) is the same for the counts summed over the classes.
+
+    Parameters
+    ----------
+    counts : (n_states, n_classes) array
+    alpha : float
+        Prior mass per cell, above 0.
+    prior : float
+        Probability of the arc before the data.
+
+    Notes
+    -----
+    Dash and Cooper (2002), equation 8; Wei, Visweswaran and Cooper (2011), online appendix.
+
+    >>> round(arc_posterior(np.array([[8, 3], [2, 7]]), 1.0, 0.5), 6)
+    0.843705
+    """
+    if prior in (0.0, 1.0):
+        return float(prior)
+    table = np.asarray(counts, dtype=float).T
+    gain = log_marginal(table, alpha=alpha) - log_marginal(table.sum(axis=0)[None], alpha=alpha)
+    return float(expit(gain + np.log(prior) - np.log1p(-prior)))
+
+
+def averaged_table(counts: NDArray[Any], alpha: float, probability: float) -> Floats:
+    """Mix the feature's table given the class with its distribution alone: exact averaging, for naive Bayes."""
+    smoothing = Smoothing("laplace", alpha)
+    given = estimate(counts, 0, smoothing)
+    alone = estimate(np.asarray(counts).sum(axis=1), 0, smoothing)
+    return probability * given + (1.0 - probability) * alone[:, None]
+
+
+def check_arc_prior(prior: object) -> None:
+    """Refuse a prior that is no probability."""
+    number = isinstance(prior, (int, float, np.number)) and not isinstance(prior, bool)
+    if not number or not 0.0 <= float(prior) <= 1.0:  # type: ignore[arg-type]  # a number by the test before
+        msg = f"prior of MANB must be a probability from 0 to 1; got {prior!r}."
+        raise OptionError(msg)

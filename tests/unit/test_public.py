@@ -1,0 +1,82 @@
+"""The names that users see."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import inspect
+import subprocess
+import sys
+import types
+
+import pytest
+
+import tanbark as tb
+
+CLASSES = [name for name in tb.__all__ if inspect.isclass(getattr(tb, name))]
+ESTIMATORS = [name for name in CLASSES if hasattr(getattr(tb, name), "get_params")]
+
+
+def test_all_is_what_there_is():
+    public = {
+        name for name, thing in vars(tb).items() if not name.startswith("_") and not isinstance(thing, types.ModuleType)
+    }
+    assert public | {"__version__"} == set(tb.__all__)
+    assert len(set(tb.__all__)) == len(tb.__all__)
+
+
+def test_the_version_is_the_installed_one():
+    assert tb.__version__ == importlib.metadata.version("tanbark")
+
+
+def test_importing_is_light():
+    """Scikit-learn itself imports pandas in some versions, so what it brings is left out."""
+    heavy = {"numba", "pandas", "polars", "pyarrow", "matplotlib"}
+    code = f"""if True:
+        import sys, sklearn.naive_bayes
+        before = set(sys.modules)
+        import tanbark
+        print(sorted({heavy} & (set(sys.modules) - before)))"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert told.stdout.strip() == "[]"
+    assert not told.stderr
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_class_is_documented(name):
+    text = inspect.getdoc(getattr(tb, name))
+    assert text
+    assert "{common}" not in text
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_option_is_documented(name):
+    cls = getattr(tb, name)
+    options = [option for option in inspect.signature(cls).parameters if option != "self"]
+    text = inspect.getdoc(cls)
+    assert "Parameters\n----------" in text or not options
+    for option in options:
+        assert f"\n{option} : " in text, f"{option} is not told in the docstring of {name}"
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_public_method_is_documented(name):
+    for method, thing in inspect.getmembers(getattr(tb, name), inspect.isfunction):
+        if not method.startswith("_"):
+            assert inspect.getdoc(thing), f"{name}.{method}"
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_errors_and_warnings_have_one_root(name):
+    cls = getattr(tb, name)
+    if issubclass(cls, Warning):
+        assert issubclass(cls, tb.TanbarkWarning)
+    elif issubclass(cls, Exception):
+        assert issubclass(cls, tb.TanbarkError)
+
+
+def test_the_learners_are_told_of():
+    for name, learner in tb.LEARNERS.items():
+        assert name == name.lower()
+        assert learner.title
+        assert learner.reference
+        assert inspect.getdoc(learner.learn)
