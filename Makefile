@@ -43,8 +43,8 @@ $(VENV)/.lint: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[test,lint]"
 	@touch $@
 
-$(VENV)/.bench: pyproject.toml benchmarks/requirements.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable ".[frames]" --requirement benchmarks/requirements.txt
+$(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	@touch $@
 
 clean:

@@ -25,7 +25,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description="Tanbark against its peers.")
     parser.add_argument("--only", default="", help="numbers of the items to run, with commas between")
     parser.add_argument("--quick", action="store_true", help="small sizes: a smoke test whose ratios mean nothing")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder with kr-vs-kp.csv.gz")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder of the tables, .csv.gz")
     parser.add_argument("--json", type=Path, help="also write the lines to this file")
     return parser.parse_args()
 
@@ -82,7 +82,8 @@ def report(lines: list[Line], facts: dict[str, Any]) -> str:
         "",
         "Seconds and rows/s are medians with their quartiles; the ratio is how many times faster Tanbark is, unless "
         "the note says otherwise. Both sides ran in turns in one run; ours starts from the raw array, the peers from "
-        "input already in their own form.",
+        "input already in their own form. Times marked as published were measured elsewhere by others: neither they "
+        "nor the ratios against them are of this run.",
         "",
         f"- Machine: {facts['cpu']}, {facts['cores']} cores, load {facts['load_before']} before; {facts['system']}.",
         f"- Packages: {listed['packages']}.",

@@ -58,6 +58,14 @@ class Contest:
         return self.rows[: getattr(peer, self.limit, len(self.rows))]
 
 
+def all_of(works: dict[str, Work], setting: Setting) -> dict[str, Stat]:
+    """Time works of ours in turns; none of them may fail."""
+    stats, failures = interleave(works, setting.rounds, setting.budget)
+    if failures:
+        raise RuntimeError(str(failures))
+    return stats
+
+
 def run_contest(contest: Contest, setting: Setting) -> tuple[list[Line], dict[str, Stat]]:
     """Time ours and the peers in turns; give a line for each peer, also for those left out, and all the spreads."""
     works = {OURS: timed(contest.ours), **contest.extra}

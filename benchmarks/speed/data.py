@@ -1,4 +1,4 @@
-"""The data the benchmarks run on: samples of a known tree-augmented network, and one table from disk."""
+"""The data the benchmarks run on: samples of a known tree-augmented network, and tables from disk."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TreeModel:
 class Table:
     """Coded features and classes, and how many codes each feature and the class have."""
 
-    X: np.ndarray  # (rows, features), int64
+    X: np.ndarray  # (rows, features), int64, or floats with NaN for the gaps
     y: np.ndarray  # (rows,), int64
     states: list[int]
     n_classes: int
@@ -90,13 +90,26 @@ def as_strings(X: np.ndarray) -> Any:
     return pd.DataFrame({f"f{j}": words[X[:, j]] for j in range(X.shape[1])})
 
 
-def kr_vs_kp(directory: Path) -> tuple[Table, Any, Any]:
-    """Read kr-vs-kp: as codes, and as the frame of strings and its classes."""
+def from_disk(directory: Path, name: str) -> tuple[Table, Any, Any]:
+    """Read a table of words whose class comes last: as codes, and as the frame of strings and its classes.
+
+    An empty cell is a gap: NaN among the codes, None in the frame.
+    """
     import pandas as pd
 
-    frame = pd.read_csv(directory / "kr-vs-kp.csv.gz", dtype=str, keep_default_na=False)
+    frame = pd.read_csv(directory / f"{name}.csv.gz", dtype=str, keep_default_na=False)
     features, label = frame.drop(columns="class"), frame["class"]
-    coded = [np.unique(features[name].to_numpy(dtype=object), return_inverse=True) for name in features]
+    coded = [_codes(features[column].to_numpy(dtype=object)) for column in features]
     classes, y = np.unique(label.to_numpy(dtype=object), return_inverse=True)
-    X = np.column_stack([codes for _, codes in coded]).astype(np.int64)
-    return Table(X, y.astype(np.int64), [len(words) for words, _ in coded], len(classes)), features, label
+    X = np.column_stack([codes for _, codes in coded])
+    X = X if np.isnan(X).any() else X.astype(np.int64)
+    frame = features.astype(object).where(features != "", None)
+    return Table(X, y.astype(np.int64), [n for n, _ in coded], len(classes)), frame, label
+
+
+def _codes(words: np.ndarray) -> tuple[int, np.ndarray]:
+    """Number the words in their order; give how many there are, and the numbers, NaN for the empty word."""
+    known, codes = np.unique(words, return_inverse=True)
+    if known[0] != "":
+        return len(known), codes.astype(float)
+    return len(known) - 1, np.where(codes == 0, np.nan, codes - 1.0)

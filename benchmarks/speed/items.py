@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed import probes
-from benchmarks.speed.contest import OURS, Contest, Setting, run_contest
-from benchmarks.speed.data import Table, as_strings, kr_vs_kp, tree_table, with_gaps
-from benchmarks.speed.runner import Line, Stat, Target, Work, interleave, timed, times_faster
+from benchmarks.speed import averages, probes, searches
+from benchmarks.speed.contest import OURS, Contest, Setting, all_of, run_contest
+from benchmarks.speed.data import Table, as_strings, from_disk, tree_table, with_gaps
+from benchmarks.speed.runner import Line, Stat, Target, timed, times_faster
 
 MISSING_SHARE = 0.1
 
@@ -40,7 +40,7 @@ def _naive_table(quick: bool) -> Table:
 
 
 def fit_kr_vs_kp(setting: Setting) -> list[Line]:
-    table, frame, label = kr_vs_kp(Path(setting.data))
+    table, frame, label = from_disk(Path(setting.data), "kr-vs-kp")
     strings = timed(lambda: _tan().fit(frame, label))
     contest = Contest(
         1, "TAN fit, kr-vs-kp", "tan_fit", table, lambda: _tan().fit(table.X, table.y),
@@ -120,7 +120,7 @@ def fit_strings(setting: Setting) -> list[Line]:
     frame = as_strings(table.X)
     label = np.array(["no", "yes"], dtype=object)[table.y]
     works = {"strings": timed(lambda: _tan().fit(frame, label)), "codes": timed(lambda: _tan().fit(table.X, table.y))}
-    stats = _all_of(works, setting)
+    stats = all_of(works, setting)
     ours, codes = stats["strings"], stats["codes"]
     note = "the time of ours from strings over that from codes"
     return [
@@ -132,7 +132,7 @@ def fit_strings(setting: Setting) -> list[Line]:
 def import_time(setting: Setting) -> list[Line]:
     other = "sklearn.naive_bayes"
     works = {name: lambda name=name: probes.import_seconds(name) for name in ("tanbark", other)}
-    stats = _all_of(works, setting)
+    stats = all_of(works, setting)
     slower = stats["tanbark"].median / stats[other].median
     target = Target(1.5, at_most=True)
     note = "our time over theirs, fresh processes"
@@ -167,37 +167,36 @@ def _memory_line(shape: tuple[int, int, int, int]) -> Line:
 
 
 def growth(setting: Setting) -> list[Line]:
+    """On one thread, and on sizes at which what a fit costs anyway does not hide what it costs by the row or pair."""
     if setting.quick:
         rows, features = [5_000, 10_000, 20_000], [20, 40, 80]
-        return [_growth_in_rows(setting, rows, 20), _growth_in_features(setting, features, 2_000)]
-    rows, features = [25_000, 50_000, 100_000, 200_000, 400_000], [50, 100, 200, 400]
-    return [_growth_in_rows(setting, rows, 60), _growth_in_features(setting, features, 20_000)]
+        return [_growth_in_rows(setting, rows, 20), _growth_in_features(setting, features, 1_000)]
+    rows, features = [200_000, 400_000, 800_000, 1_600_000], [250, 500, 1_000, 2_000]
+    return [_growth_in_rows(setting, rows, 40), _growth_in_features(setting, features, 4_000)]
 
 
 def _growth_in_rows(setting: Setting, rows: Sequence[int], features: int) -> Line:
     full = tree_table(max(rows), features, 4, 2)
     tables = {n: Table(full.X[:n], full.y[:n], full.states, 2) for n in rows}
-    return _growth_line("rows", tables, setting, f"{features} features")
+    return _growth_line("rows", tables, setting, f"{features} features, 4 states", "about 1")
 
 
 def _growth_in_features(setting: Setting, features: Sequence[int], rows: int) -> Line:
-    return _growth_line("features", {d: tree_table(rows, d, 4, 2) for d in features}, setting, f"{rows:,} rows")
+    tables = {d: tree_table(rows, d, 2, 2) for d in features}
+    return _growth_line("features", tables, setting, f"{rows:,} rows, binary", "about 2")
 
 
-def _growth_line(axis: str, tables: dict[int, Table], setting: Setting, size: str) -> Line:
-    works = {str(n): timed(lambda t=t: _tan().fit(t.X, t.y)) for n, t in tables.items()}
-    stats = _all_of(works, setting)
-    times = [stats[str(n)].median for n in tables]
+def _growth_line(axis: str, tables: dict[int, Table], setting: Setting, size: str, expected: str) -> Line:
+    import tanbark as tb
+
+    works = {str(n): timed(lambda t=t: tb.TAN(score="loglik", n_jobs=1).fit(t.X, t.y)) for n, t in tables.items()}
+    stats = all_of(works, setting)
+    times = np.array([stats[str(n)].median for n in tables])
+    steps = np.diff(np.log(times)) / np.diff(np.log(list(tables)))
     exponent = float(np.polyfit(np.log(list(tables)), np.log(times), 1)[0])
-    note = ", ".join(f"{n:,}: {1000 * seconds:.0f} ms" for n, seconds in zip(tables, times, strict=True))
+    taken = ", ".join(f"{n:,}: {1000 * seconds:.0f} ms" for n, seconds in zip(tables, times, strict=True))
+    note = f"{expected} expected, {steps[-1]:.2f} over the last doubling; one thread; {taken}"
     return Line(12, f"TAN fit, growth with {axis}", size, "", value=exponent, unit=" (exponent)", note=note)
-
-
-def _all_of(works: dict[str, Work], setting: Setting) -> dict[str, Stat]:
-    stats, failures = interleave(works, setting.rounds, setting.budget)
-    if failures:
-        raise RuntimeError(str(failures))
-    return stats
 
 
 ITEMS: dict[int, Callable[[Setting], list[Line]]] = {
@@ -213,4 +212,6 @@ ITEMS: dict[int, Callable[[Setting], list[Line]]] = {
     10: cold_fit,
     11: peak_memory,
     12: growth,
+    **searches.ITEMS,
+    **averages.ITEMS,
 }

@@ -1,6 +1,6 @@
 """Measures that need a fresh process: import time, the first fit with nothing compiled, and peak memory.
 
-``python -m benchmarks.speed.probes cold`` and ``... memory ROWS FEATURES STATES CLASSES`` print JSON.
+``python -m benchmarks.speed.probes cold`` and ``... memory ESTIMATOR ROWS FEATURES STATES CLASSES`` print JSON.
 """
 
 from __future__ import annotations
@@ -39,7 +39,12 @@ def cold_fit() -> dict[str, float]:
 
 def memory_of_fit(rows: int, features: int, states: int, classes: int) -> dict[str, float]:
     """The peak of resident memory over a TAN fit, above what there was before it, in bytes."""
-    return _probe(["memory", *(str(n) for n in (rows, features, states, classes))])
+    return _probe(["memory", "TAN", *(str(n) for n in (rows, features, states, classes))])
+
+
+def memory_of_average(estimator: str, rows: int, features: int, states: int, classes: int) -> dict[str, float]:
+    """The same over the fit of an averaged estimator and its class probabilities for the same rows."""
+    return _probe(["memory", estimator, *(str(n) for n in (rows, features, states, classes))])
 
 
 def _probe(arguments: Sequence[str], **environment: str) -> dict[str, float]:
@@ -61,16 +66,14 @@ def _cold() -> dict[str, float]:
     return {"fit": fitted - start, "predict": perf_counter() - fitted}
 
 
-def _memory(rows: int, features: int, states: int, classes: int) -> dict[str, float]:
-    import tanbark as tb
-
+def _memory(estimator: str, rows: int, features: int, states: int, classes: int) -> dict[str, float]:
     warm = tree_table(1_000, features, states, classes)
-    tb.TAN(score="loglik").fit(warm.X, warm.y)
+    _run(estimator, warm.X, warm.y)
     table = tree_table(rows, features, states, classes)
     X, y = np.ascontiguousarray(table.X), table.y
     CLEAR_REFS.write_text("5")  # sets the high-water mark back to what is resident now
     before = _resident("VmHWM")
-    tb.TAN(score="loglik").fit(X, y)
+    _run(estimator, X, y)
     pairs = features * (features - 1) // 2
     return {
         "peak": _resident("VmHWM") - before,
@@ -79,13 +82,23 @@ def _memory(rows: int, features: int, states: int, classes: int) -> dict[str, fl
     }
 
 
+def _run(estimator: str, X: np.ndarray, y: np.ndarray) -> None:
+    import tanbark as tb
+
+    if estimator == "TAN":
+        tb.TAN(score="loglik").fit(X, y)
+    else:
+        getattr(tb, estimator)().fit(X, y).predict_proba(X)
+
+
 def _resident(field: str) -> float:
     line = next(line for line in STATUS.read_text().splitlines() if line.startswith(field))
     return 1024 * float(line.split()[1])
 
 
 def main(arguments: Sequence[str]) -> None:
-    found: dict[str, Any] = _cold() if arguments[0] == "cold" else _memory(*(int(a) for a in arguments[1:]))
+    what, *rest = arguments
+    found: dict[str, Any] = _cold() if what == "cold" else _memory(rest[0], *(int(a) for a in rest[1:]))
     print(json.dumps(found))
 
 

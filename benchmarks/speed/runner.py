@@ -46,11 +46,22 @@ class Stat:
         low, median, high = np.percentile(samples, [25, 50, 75])
         return cls(float(median), float(low), float(high), len(samples), unit)
 
+    @classmethod
+    def published(cls, seconds: float) -> Stat:
+        """A time that somebody else measured somewhere else."""
+        return cls(seconds, seconds, seconds, 0)
+
+    def times(self, factor: float) -> Stat:
+        """Scale up the time of a part to that of the whole."""
+        return Stat(factor * self.median, factor * self.low, factor * self.high, self.runs, self.unit)
+
     def per_second(self, count: int) -> Stat:
         """Turn the seconds for `count` things into things a second."""
         return Stat(count / self.median, count / self.high, count / self.low, self.runs, "rows/s")
 
     def __str__(self) -> str:
+        if self.runs == 0:
+            return f"{self.median:g} {self.unit} (published)"
         return f"{plain(self.median)} {self.unit} [{plain(self.low)}, {plain(self.high)}]"
 
 

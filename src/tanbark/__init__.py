@@ -6,6 +6,7 @@
 [1]
 """
 
+from tanbark.counts import cmi
 from tanbark.errors import (
     EmptyColumnWarning,
     ImpossibleEvidenceWarning,
@@ -30,6 +31,7 @@ from tanbark.estimators import (
     TAN,
     WANBIA,
     BayesNetClassifier,
+    CrossValidation,
     Explanation,
     FixedStructure,
     HillClimbTAN,
@@ -42,6 +44,7 @@ from tanbark.estimators import (
     SuperParentTAN,
     UniformDiscretizer,
     WrapperKDB,
+    cross_validate_network,
     load,
 )
 from tanbark.graph import Dag, Network
@@ -64,6 +67,7 @@ __all__ = [
     "WANBIA",
     "BayesNetClassifier",
     "Column",
+    "CrossValidation",
     "Dag",
     "EmptyColumnWarning",
     "Explanation",
@@ -90,5 +94,7 @@ __all__ = [
     "UnseenCategoryWarning",
     "WrapperKDB",
     "__version__",
+    "cmi",
+    "cross_validate_network",
     "load",
 ]

@@ -93,6 +93,11 @@ def test_tree_arcs(car, score):
     assert found == {tuple(arc) for arc in value(f"tan_cl_{score}.arcs")}
 
 
+@pytest.mark.parametrize("score", ["loglik", "aic", "bic"])
+def test_modelstrings(car, score):
+    assert tb.TAN(score=score).fit(*car).dag_.modelstring() == value(f"tan_cl_{score}.modelstring")
+
+
 def engine(car):
     return MemoryCounts(tb.NaiveBayes()._encode_training(*car, None, None))
 

@@ -34,27 +34,31 @@ def available() -> str | None:
 def version() -> str:
     jar = _jar()
     assert jar is not None
+    return version_in(jar)
+
+
+def version_in(jar: Path) -> str:
     with zipfile.ZipFile(jar) as archive:
         return archive.read("weka/core/version.txt").decode().strip().replace("-", ".")
 
 
 def tan_fit(table: Table) -> AbstractContextManager[Work]:
-    return worker(_command(), table, table.X[:1], "fit")
+    return worker(command(_jar()), table, table.X[:1], "fit")
 
 
 def tan_predict(table: Table, X: np.ndarray) -> AbstractContextManager[Work]:
-    return worker(_command(), table, X, "predict")
+    return worker(command(_jar()), table, X, "predict")
 
 
-def _command() -> list[str]:
-    return ["java", "-Djava.awt.headless=true", "-Xmx6g", "-cp", str(_jar()), str(SOURCE)]
+def command(jar: Path | None) -> list[str]:
+    return ["java", "-Djava.awt.headless=true", "-Xmx6g", "-cp", str(jar), str(SOURCE)]
 
 
 def _jar() -> Path | None:
-    return next((jar for jar in _places() if jar.is_file()), None)
+    return next((jar for jar in places() if jar.is_file()), None)
 
 
-def _places() -> Iterator[Path]:
+def places() -> Iterator[Path]:
     if "WEKA_JAR" in os.environ:
         yield Path(os.environ["WEKA_JAR"])
     spec = find_spec("weka")  # python-weka-wrapper3 carries Weka's jar

@@ -1,7 +1,8 @@
 """Counting: the engine that answers questions about the rows, and counts that are kept without them."""
 
 from tanbark.counts.engine import CountEngine, PairInformation
+from tanbark.counts.information import cmi
 from tanbark.counts.memory import MemoryCounts
 from tanbark.counts.stored import StoredCounts, stored_cells
 
-__all__ = ["CountEngine", "MemoryCounts", "PairInformation", "StoredCounts", "stored_cells"]
+__all__ = ["CountEngine", "MemoryCounts", "PairInformation", "StoredCounts", "cmi", "stored_cells"]

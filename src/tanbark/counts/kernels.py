@@ -149,12 +149,12 @@ def pair_gains(
 
     The same sum as ``scores.conditional_mutual_information`` times N.
     """
+    lefts, rights = np.empty(n_left.max()), np.empty(n_right.max())
     for pair in range(len(starts)):
         total, information = 0.0, 0.0
-        lefts, rights = np.empty(n_left[pair]), np.empty(n_right[pair])
         for c in range(n_classes):
-            lefts[:] = 0.0
-            rights[:] = 0.0
+            lefts[: n_left[pair]] = 0.0
+            rights[: n_right[pair]] = 0.0
             size = 0.0
             cell = starts[pair] + c
             for a in range(n_left[pair]):

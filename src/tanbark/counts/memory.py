@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.engine import ColumnSet, Counts, Floats, PairInformation
+from tanbark.graph.trees import pair_indices
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import CodedTable, Schema, missing_code
 
@@ -81,8 +82,8 @@ class MemoryCounts:
 
     def pair_tables(self) -> Counts:
         """Count (i, j, class) for all pairs of features i < j, one table after another in one flat array."""
-        parts = [self._count_pairs(pairs)[0] for _, _, pairs in self._pair_blocks()]
-        return np.concatenate(parts) if parts else np.zeros(0, self._dtype)
+        pairs = np.stack(pair_indices(len(self.schema.features)), axis=1)
+        return self._count_pairs(pairs)[0]
 
     @property
     def _dtype(self) -> type[np.generic]:
@@ -126,8 +127,8 @@ class MemoryCounts:
     def _pair_blocks(self) -> Iterator[tuple[int, int, Integers]]:
         """Cut the pairs of features into blocks whose tables fit in memory together."""
         n = len(self.schema.features)
-        first, second = np.triu_indices(n, 1)
-        pairs = np.stack([first, second], axis=1).astype(np.int64)
+        first, second = pair_indices(n)
+        pairs = np.stack([first, second], axis=1)
         n_classes = self._states[self.schema.target]
         sizes = np.minimum(self._states[first] * self._states[second] * n_classes, DENSE_CELLS)
         low = 0

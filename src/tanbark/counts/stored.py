@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tanbark.counts.engine import ColumnSet, Counts, Floats, PairInformation
 from tanbark.counts.memory import MemoryCounts
 from tanbark.errors import InputError
+from tanbark.graph.trees import pair_indices
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import Schema
 
@@ -23,7 +24,7 @@ WORTH_THREADS = 1 << 18
 def pair_sizes(schema: Schema) -> NDArray[np.int64]:
     """Number of cells of (i, j, class) for every pair of features i < j."""
     states = np.array(schema.cardinalities, np.int64)
-    first, second = np.triu_indices(schema.target, 1)
+    first, second = pair_indices(schema.target)
     return np.asarray(states[first] * states[second] * states[schema.target])
 
 
@@ -138,7 +139,7 @@ class StoredCounts:
         from tanbark.counts import kernels
 
         states = np.array(self.schema.cardinalities, np.int64)
-        first, second = np.triu_indices(self.schema.target, 1)
+        first, second = pair_indices(self.schema.target)
         gain, rows = np.zeros(len(first)), np.zeros(len(first))
         threads = thread_count(None) if self.flat.size >= WORTH_THREADS else 1
 

@@ -19,6 +19,7 @@ from tanbark.estimators.searched import (
     SuperParentTAN,
     WrapperKDB,
 )
+from tanbark.estimators.validation import CrossValidation, cross_validate_network
 
 __all__ = [
     "A2DE",
@@ -32,6 +33,7 @@ __all__ = [
     "TAN",
     "WANBIA",
     "BayesNetClassifier",
+    "CrossValidation",
     "Explanation",
     "FixedStructure",
     "HillClimbTAN",
@@ -44,5 +46,6 @@ __all__ = [
     "SuperParentTAN",
     "UniformDiscretizer",
     "WrapperKDB",
+    "cross_validate_network",
     "load",
 ]

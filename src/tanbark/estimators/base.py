@@ -177,8 +177,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             told = " and ".join(f"{column.name!r} ({column.n_states:,} states)" for column in widest)
             msg = (
                 f"Learning step by step keeps a table for every {('', 'pair', 'triple')[order - 1]} of columns; that "
-                f"of {told} with the class needs {cells:,} cells, above max_cells={self.max_cells:,}. Drop or group the "
-                "column with most states, use fit with all rows, or raise max_cells."
+                f"of {told} with the class needs {cells:,} cells, above max_cells={self.max_cells:,}. Drop or group "
+                "the column with most states, use fit with all rows, or raise max_cells."
             )
             raise TableTooLargeError(msg)
         return StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), order)

@@ -17,7 +17,7 @@ from tanbark.table.discretize import DEFAULT_BINS, mdlp, median, quantile, unifo
 Floats = NDArray[np.float64]
 
 
-class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Learn cut points per column and replace every number by the position of its interval."""
 
     def _cutter(self) -> Callable[..., Floats]:
@@ -61,7 +61,7 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-class MDLPDiscretizer(_Discretizer):
+class MDLPDiscretizer(Discretizer):
     """Cut where the class changes, as many times as the minimum description length allows.
 
     A range of values is cut at the point that leaves the least class entropy, if that saves more than it costs to
@@ -86,7 +86,7 @@ class MDLPDiscretizer(_Discretizer):
         return tags
 
 
-class MedianDiscretizer(_Discretizer):
+class MedianDiscretizer(Discretizer):
     """Cut every column once, at its median: 1 above it, else 0.
 
     Examples
@@ -99,7 +99,7 @@ class MedianDiscretizer(_Discretizer):
         return median
 
 
-class _BinDiscretizer(_Discretizer):
+class _BinDiscretizer(Discretizer):
     def __init__(self, n_bins: int = DEFAULT_BINS) -> None:
         self.n_bins = n_bins
 

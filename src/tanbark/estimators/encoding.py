@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from tanbark.errors import InputError, OptionError, UnseenCategoryWarning, find, warn
-from tanbark.estimators.discretizers import _Discretizer
+from tanbark.estimators.discretizers import Discretizer
 from tanbark.machine import thread_count
 from tanbark.table import Column, Encoded, RawTable, encode, learn_schema
 from tanbark.table.discretize import CUTTERS
@@ -49,9 +49,9 @@ def learn_encoder(
     categorical: NDArray[np.bool_] | None, n_jobs: int | None,
 ) -> Encoder:  # fmt: skip
     """Learn categories and cut points from training rows."""
-    if isinstance(discretize, (str, _Discretizer)):
+    if isinstance(discretize, (str, Discretizer)):
         cutter = (
-            discretize._cutter() if isinstance(discretize, _Discretizer) else find("discretize", discretize, CUTTERS)
+            discretize._cutter() if isinstance(discretize, Discretizer) else find("discretize", discretize, CUTTERS)
         )
 
         def cut(values: Floats, observed: NDArray[np.bool_]) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set, Sized
 from typing import Any
 
 import numpy as np
@@ -14,35 +15,61 @@ from tanbark.inference.folds import FoldEvaluator
 
 
 def make_evaluator(
-    rows: MemoryCounts, *, cv: Any = 10, smooth: float = 0.01, scoring: str = "accuracy", random_state: Any = None
-) -> FoldEvaluator:
+    rows: MemoryCounts, *, cv: Any = 10, smooth: float = 0.01, scoring: str = "accuracy", random_state: Any = None,
+    max_cells: int | None = None,
+) -> FoldEvaluator:  # fmt: skip
     """Lay rows out in folds and give what scores structures on them."""
-    batches = list(rows.batches(size=max(1, int(rows.n_rows))))
-    codes, weights = batches[0]
+    codes, weights = next(rows.batches(size=max(1, rows.n_rows)))
     folds = make_folds(cv, codes[-1].astype(np.int64), random_state)
-    return FoldEvaluator(codes, rows.schema, folds, weights=weights, smooth=smooth, scoring=scoring)
+    return FoldEvaluator(
+        codes, rows.schema, folds, weights=weights, smooth=smooth, scoring=scoring, max_cells=max_cells
+    )
 
 
 def make_folds(cv: Any, labels: NDArray[np.int64], random_state: Any) -> NDArray[np.int64]:
     """Give every row its fold: from a number of stratified folds, a splitter of scikit-learn, or folds by row."""
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return _stratified(int(cv), labels, random_state)
-    folds = np.full(len(labels), -1, np.int64)
-    if hasattr(cv, "split"):
-        for fold, (_, test) in enumerate(cv.split(np.zeros((len(labels), 1)), labels)):
-            if (folds[test] >= 0).any():
-                msg = "cv must hold every row out once; this splitter holds some out more than once."
-                raise OptionError(msg)
-            folds[test] = fold
-    elif np.shape(cv) == (len(labels),):
-        _, folds = np.unique(np.asarray(cv), return_inverse=True)
+    if hasattr(cv, "split") and not isinstance(cv, (str, bytes)):
+        given = _held_out(cv, labels)
+    elif isinstance(cv, Sized) and len(cv) == len(labels) and not isinstance(cv, (str, bytes, Mapping, Set)):
+        given = _read_folds(cv)
     else:
         msg = f"cv must be a number of folds, a splitter, or one fold per row ({len(labels)} rows); got {cv!r:.80}."
         raise OptionError(msg)
-    if (folds < 0).any() or folds.max() < 1:
-        msg = "cv must hold every row out once, in at least two folds."
+    different, folds = np.unique(given, return_inverse=True)
+    if len(different) < 2:
+        msg = "cv must hold every row out once, in at least two folds; here is only one fold."
         raise OptionError(msg)
     return folds.astype(np.int64)
+
+
+def _held_out(splitter: Any, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number the folds of a splitter of scikit-learn, if each row is held out once."""
+    folds = np.full(len(labels), -1, np.int64)
+    for fold, (_, test) in enumerate(splitter.split(np.zeros((len(labels), 1)), labels)):
+        if (folds[test] >= 0).any():
+            msg = "cv must hold every row out once; this splitter holds some out more than once."
+            raise OptionError(msg)
+        folds[test] = fold
+    if (folds < 0).any():
+        msg = f"cv must hold every row out once; this splitter never holds out {int((folds < 0).sum())} rows."
+        raise OptionError(msg)
+    return folds
+
+
+def _read_folds(cv: Any) -> NDArray[Any]:
+    """Read one fold per row, numbers or names."""
+    try:
+        folds = np.asarray(cv)
+    except ValueError:
+        folds = np.empty((0, 0))
+    if folds.ndim == 1 and folds.dtype.kind == "O" and all(isinstance(fold, str) for fold in folds):
+        folds = folds.astype(np.str_)
+    if folds.ndim != 1 or folds.dtype.kind not in "biufUST" or (folds.dtype.kind == "f" and np.isnan(folds).any()):
+        msg = f"cv, given as folds by row, must be numbers or names without gaps; got {cv!r:.80}."
+        raise OptionError(msg)
+    return folds
 
 
 def _stratified(n_folds: int, labels: NDArray[np.int64], random_state: Any) -> NDArray[np.int64]:

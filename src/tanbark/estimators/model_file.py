@@ -22,11 +22,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.counts import StoredCounts, stored_cells
 from tanbark.errors import ModelFileError, OptionError, TanbarkError
-from tanbark.estimators import averaged, classifiers, discretizers, parameters, searched
 from tanbark.estimators.averaged import AveragedClassifier
 from tanbark.estimators.base import TableClassifier
+from tanbark.estimators.discretizers import Discretizer
 from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.network_classifier import NetworkClassifier
+from tanbark.estimators.parameters import ParameterEstimator
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
 from tanbark.inference.averaged import super_parent_cells
@@ -36,25 +37,29 @@ from tanbark.table import Column, Schema
 FORMAT = "tanbark-model"
 VERSION = 1
 
-CLASSIFIERS: dict[str, type[TableClassifier]] = {
-    cls.__name__: cls
-    for cls in (
-        classifiers.NaiveBayes, classifiers.TAN, classifiers.KDB, classifiers.SPODE, classifiers.FixedStructure,
-        classifiers.BayesNetClassifier, averaged.AODE, averaged.A2DE, searched.HillClimbTAN, searched.SuperParentTAN,
-        searched.WrapperKDB, searched.FSSJ, searched.BSEJ, searched.SelectiveNaiveBayes,
-    )
-}  # fmt: skip
-PARTS: dict[str, type[Any]] = {
-    cls.__name__: cls
-    for cls in (
-        discretizers.MDLPDiscretizer, discretizers.MedianDiscretizer, discretizers.QuantileDiscretizer,
-        discretizers.UniformDiscretizer, parameters.MANB, parameters.AWNB, parameters.WANBIA,
-    )
-}  # fmt: skip
 NUMBERS = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
 )  # fmt: skip
 LABELS: dict[str, Any] = {"U": np.str_, "O": object, "T": StringDType(), **{name: np.dtype(name) for name in NUMBERS}}
+
+
+def _own(base: type[Any]) -> dict[str, type[Any]]:
+    """List the classes of Tanbark's own that derive from a base and are no bases themselves, by name."""
+    found: dict[str, type[Any]] = {}
+    for cls in base.__subclasses__():
+        if cls.__module__.startswith("tanbark."):
+            found |= _own(cls) or {cls.__name__: cls}
+    return found
+
+
+def classifiers() -> dict[str, type[TableClassifier]]:
+    """List the classifiers that a file may name."""
+    return _own(TableClassifier)
+
+
+def parts() -> dict[str, type[Any]]:
+    """List the discretisers and parameter estimators that an option may hold."""
+    return {**_own(Discretizer), **_own(ParameterEstimator)}
 
 
 def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:
@@ -138,7 +143,7 @@ def _network_document(model: NetworkClassifier) -> dict[str, Any]:
 
 def _check_writable(model: TableClassifier) -> None:
     """Refuse what would not come back as it is."""
-    if type(model) is not CLASSIFIERS.get(type(model).__name__):
+    if type(model) is not classifiers().get(type(model).__name__):
         msg = f"{type(model).__name__} is no classifier of Tanbark's own; pickle it instead of saving it as JSON."
         raise OptionError(msg)
     if model.encoder_.transformer is not None:
@@ -171,7 +176,7 @@ def _column_document(column: Column) -> dict[str, Any]:
 
 def _plain(value: Any, what: str) -> Any:
     """Turn an option or a category into JSON that :func:`_option` understands, or say that it cannot be."""
-    if type(value) is PARTS.get(type(value).__name__):
+    if type(value) is parts().get(type(value).__name__):
         options = {name: _plain(item, f"{what}: {name}") for name, item in value.get_params(deep=False).items()}
         return {"part": type(value).__name__, "options": options}
     if hasattr(value, "tolist"):  # arrays, series and numpy's scalars
@@ -198,8 +203,9 @@ def _from_document(document: Any) -> TableClassifier:
         msg = f"the file has version {version}, newer than {VERSION}, which this Tanbark reads; update Tanbark"
         raise ModelFileError(msg)
     kind = document["estimator"]
-    _demand(isinstance(kind, str) and kind in CLASSIFIERS, f"the estimator {short(kind)} is unknown")
-    model = CLASSIFIERS[kind](**_options(document["options"], CLASSIFIERS[kind]))
+    _demand(isinstance(kind, str) and kind in classifiers(), f"the estimator {short(kind)} is unknown")
+    cls = classifiers()[kind]
+    model = cls(**_options(document["options"], cls))
     _restore(model, document)
     model._check_options()
     if isinstance(model, NetworkClassifier):
@@ -291,8 +297,8 @@ def _option(value: Any) -> Any:
     if "pairs" in value:
         return {_option(key): _option(item) for key, item in _list(value["pairs"], "pairs of an option")}
     name = value["part"]
-    _demand(isinstance(name, str) and name in PARTS, f"the part {short(name)} is unknown")
-    return PARTS[name](**_options(value["options"], PARTS[name]))
+    _demand(isinstance(name, str) and name in parts(), f"the part {short(name)} is unknown")
+    return parts()[name](**_options(value["options"], parts()[name]))
 
 
 def _column(document: Any) -> Column:

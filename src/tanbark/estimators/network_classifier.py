@@ -18,6 +18,7 @@ from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
 from tanbark.params import Smoothing, family_counts, fit
 from tanbark.structure import Learner
+from tanbark.structure.history import History
 
 
 class NetworkClassifier(TableClassifier):
@@ -30,7 +31,7 @@ class NetworkClassifier(TableClassifier):
     network_: Network
     parameters_: ParameterEstimator
     structure_score_: float
-    history_: tuple[Any, ...]
+    history_: History
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         """Give the structure learner and its options."""
@@ -51,7 +52,7 @@ class NetworkClassifier(TableClassifier):
         if learner.wrapper and rows is not None:
             names = ("cv", "smooth", "scoring", "random_state")
             search = {name: options.pop(name) for name in names if name in options}
-            options["evaluate"] = make_evaluator(rows, **search)
+            options["evaluate"] = make_evaluator(rows, max_cells=self.max_cells, **search)
         learnt = learner.learn(counts, **options)
         self.dag_ = learnt.dag
         self.family_counts_ = family_counts(learnt.dag, counts, max_cells=self.max_cells)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,10 @@ def check_parameters(parameters: Any) -> None:
     if parameters is not None and not isinstance(parameters, ParameterEstimator):
         msg = f"parameters must be None, MANB(), AWNB() or WANBIA(); got {parameters!r}."
         raise OptionError(msg)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _feature_parents(network: Network) -> bool:
@@ -161,6 +166,9 @@ class WANBIA(_Weights):
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
         find("objective", self.objective, {"cll": None, "mse": None})
         check_count("max_iter", self.max_iter, least=1)
+        if not _is_number(self.tol) or not self.tol > 0:
+            msg = f"tol must be a number above 0; got {self.tol!r}."
+            raise OptionError(msg)
         low, high = self._check_bounds()
         if _feature_parents(network):
             msg = "WANBIA weighs the features of naive Bayes; use it with NaiveBayes, or AWNB with other structures."
@@ -175,7 +183,7 @@ class WANBIA(_Weights):
     def _check_bounds(self) -> tuple[float | None, float | None]:
         ends = tuple(self.bounds) if isinstance(self.bounds, (tuple, list)) else ()
         numbers = [end for end in ends if end is not None]
-        if len(ends) != 2 or not all(isinstance(end, (int, float)) for end in numbers) or sorted(numbers) != numbers:
+        if len(ends) != 2 or not all(map(_is_number, numbers)) or sorted(numbers) != numbers:
             msg = f"bounds must be a pair (low, high) of numbers or None; got {self.bounds!r}."
             raise OptionError(msg)
         return ends
@@ -216,7 +224,7 @@ class AWNB(_Weights):
 
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
         check_count("n_trees", self.n_trees, least=1)
-        if not isinstance(self.bootstrap_size, (int, float)) or not 0 < self.bootstrap_size <= 1:
+        if not _is_number(self.bootstrap_size) or not 0 < self.bootstrap_size <= 1:
             msg = f"bootstrap_size must be a share of the rows above 0 and at most 1; got {self.bootstrap_size!r}."
             raise OptionError(msg)
         codes, weights = next(rows.batches(size=max(1, rows.n_rows)))

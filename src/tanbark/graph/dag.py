@@ -115,5 +115,20 @@ class Dag:
             members |= set(self.parents[child])
         return [self.names[member] for member in sorted(members - {index})]
 
+    def modelstring(self) -> str:
+        """Write the graph as one line: ``[node|parents]`` for every node, parents before children.
+
+        Nodes come by their longest path from a root, and then by column.
+
+        >>> Dag.from_arcs([("A", "B"), ("C", "B")], "ABC").modelstring()
+        '[A] [C] [B|A:C]'
+        """
+        depth = [0] * len(self.names)
+        for node in self.order:
+            depth[node] = max((depth[p] + 1 for p in self.parents[node]), default=0)
+        nodes = sorted(range(len(self.names)), key=lambda node: (depth[node], node))
+        parents = {node: ":".join(self.names[p] for p in self.parents[node]) for node in nodes}
+        return " ".join(f"[{self.names[n]}|{parents[n]}]" if parents[n] else f"[{self.names[n]}]" for n in nodes)
+
     def __repr__(self) -> str:
         return f"Dag({len(self.names)} nodes, {self.n_arcs} arcs)"

@@ -86,6 +86,43 @@ class Network:
         """Name the columns that, once known, make all others irrelevant to a node (the class by default)."""
         return self.dag.markov_blanket(self.target if node is None else node)
 
+    def _feature_parents(self) -> list[tuple[int, ...]]:
+        """Give the feature parents of the features that have the class as a parent."""
+        linked = [parents for parents in self.dag.parents[: self.target] if self.target in parents]
+        return [tuple(p for p in parents if p != self.target) for parents in linked]
+
+    @property
+    def is_augmented_naive(self) -> bool:
+        """Whether the class has no parents and every feature that is in the model has it as a parent.
+
+        A feature without any arc is not in the model.
+        """
+        idle = all(
+            self.target in parents or not (parents or self.dag.children[node])
+            for node, parents in enumerate(self.dag.parents[: self.target])
+        )
+        return self.schema.has_class and not self.dag.parents[self.target] and idle
+
+    @property
+    def is_naive(self) -> bool:
+        """Whether the class is the only parent of every feature that is in the model."""
+        return self.is_augmented_naive and not any(self._feature_parents())
+
+    @property
+    def is_one_dependence(self) -> bool:
+        """Whether every feature that is in the model has the class and at most one feature as parents."""
+        return self.is_augmented_naive and all(len(parents) <= 1 for parents in self._feature_parents())
+
+    @property
+    def is_semi_naive(self) -> bool:
+        """Whether the features fall into groups, each a complete graph, so that a group is as one joint feature."""
+        if not self.is_augmented_naive:
+            return False
+        around = [
+            {*self.dag.parents[node], *self.dag.children[node], node} - {self.target} for node in range(self.target)
+        ]
+        return all(around[other] == group for group in around for other in group)
+
     def table(self, node: str | int) -> Floats:
         """Give P(node | parents) as an array; see :meth:`axes` for the order of its axes."""
         return self.tables[self.dag.index(node)].copy()

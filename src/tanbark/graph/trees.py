@@ -5,52 +5,55 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+from scipy.sparse.csgraph import breadth_first_order
 
 TIE = 1e-9
 
 
 def pair_indices(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """List the pairs i < j of ``range(n)`` in order: (0, 1), (0, 2), …"""
-    first, second = np.triu_indices(n, 1)
-    return first.astype(np.int64), second.astype(np.int64)
+    """List the pairs i < j of ``range(n)`` in order: (0, 1), (0, 2), …
 
-
-def rank_pairs(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rank weights from the largest (0) down; weights within 1e-9 of the next are ties, which go to the earlier pair.
-
-    >>> rank_pairs(np.array([1.0, 3.0, 3.0 + 1e-12, 2.0])).tolist()
-    [3, 0, 1, 2]
+    >>> [part.tolist() for part in pair_indices(3)]
+    [[0, 0, 1], [1, 2, 2]]
     """
-    order = np.argsort(-weights)
-    falling = weights[order]
+    sizes = np.arange(n - 1, -1, -1, dtype=np.int64)
+    first = np.repeat(np.arange(n, dtype=np.int64), sizes)
+    ends = np.cumsum(sizes)
+    second = np.arange(len(first), dtype=np.int64) - np.repeat(ends - sizes, sizes) + first + 1
+    return first, second
+
+
+def falling_order(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Order positions by falling value; values within 1e-9 of the next are ties, which go to the earlier position.
+
+    >>> falling_order(np.array([1.0, 3.0, 3.0 + 1e-12, 2.0])).tolist()
+    [1, 2, 3, 0]
+    """
+    order = np.argsort(-values)
+    falling = values[order]
     tied = falling[:-1] - falling[1:] <= TIE * np.maximum(1.0, np.abs(falling[:-1]))
     if tied.any():
         group = np.concatenate([[0], np.cumsum(~tied)])
         member = np.flatnonzero(np.concatenate([[False], tied]) | np.concatenate([tied, [False]]))
         order[member] = order[member][np.lexsort((order[member], group[member]))]
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = np.arange(len(order))
-    return ranks
+    return np.asarray(order, dtype=np.int64)
 
 
 def maximum_spanning_forest(weights: NDArray[np.float64], n: int, *, at_least: float = 0.0) -> list[tuple[int, int]]:
     """Join ``n`` nodes by the heaviest pairs that close no circle, leaving out weights under ``at_least``.
 
-    ``weights`` runs over the pairs i < j in the order of :func:`pair_indices`. Ranks are all different, so the forest
-    is the one that Kruskal's algorithm finds, taking the pairs by falling weight and ties by (i, j).
+    ``weights`` runs over the pairs i < j in the order of :func:`pair_indices`. Kruskal's algorithm: pairs are taken by
+    falling weight, ties by (i, j).
 
     >>> maximum_spanning_forest(np.array([1.0, 3.0, 2.0]), 3)
     [(0, 2), (1, 2)]
     """
+    from tanbark.graph import kernels
+
     first, second = pair_indices(n)
-    keep = weights >= at_least - TIE
-    if not keep.any():
-        return []
-    ranks = rank_pairs(weights[keep]) + 1.0
-    graph = coo_array((ranks, (first[keep], second[keep])), shape=(n, n)).tocsr()
-    tree = minimum_spanning_tree(graph).tocoo()
-    return sorted((int(min(i, j)), int(max(i, j))) for i, j in zip(tree.row, tree.col, strict=True))
+    keep = np.flatnonzero(weights >= at_least - TIE)
+    taken = kernels.join_pairs(first, second, keep[falling_order(weights[keep])], n)
+    return sorted(zip(first[taken].tolist(), second[taken].tolist(), strict=True))
 
 
 def direct_forest(edges: list[tuple[int, int]], n: int, root: int | None = None) -> list[tuple[int, ...]]:

@@ -32,7 +32,10 @@ def gather_fold_logs(codes: Array, members: Array, strides: Array, tables: Array
 
 @kernel
 def count_correct(joint: Array, labels: Array, weights: Array, bounds: Array, out: Array) -> None:
-    """Add the weight of rows whose likeliest class is right, per fold; classes within 1e-9 tie, the first wins."""
+    """Add the weight of rows whose likeliest class is right, per fold; classes within 1e-9 tie, the first wins.
+
+    No row is impossible under every class.
+    """
     n_classes = joint.shape[1]
     for fold in range(len(bounds) - 1):
         for row in range(bounds[fold], bounds[fold + 1]):
@@ -40,7 +43,7 @@ def count_correct(joint: Array, labels: Array, weights: Array, bounds: Array, ou
             for c in range(1, n_classes):
                 top = max(top, joint[row, c])
             for c in range(n_classes):
-                if joint[row, c] >= top - TIE or top == -np.inf:
+                if joint[row, c] >= top - TIE:
                     if c == labels[row]:
                         out[fold] += weights[row]
                     break
@@ -48,16 +51,13 @@ def count_correct(joint: Array, labels: Array, weights: Array, bounds: Array, ou
 
 @kernel
 def add_log_posteriors(joint: Array, labels: Array, weights: Array, bounds: Array, out: Array) -> None:
-    """Add the weighted log-posterior of the right class, per fold."""
+    """Add the weighted log-posterior of the right class, per fold; no row is impossible under every class."""
     n_classes = joint.shape[1]
     for fold in range(len(bounds) - 1):
         for row in range(bounds[fold], bounds[fold + 1]):
             top = joint[row, 0]
             for c in range(1, n_classes):
                 top = max(top, joint[row, c])
-            if top == -np.inf:
-                out[fold] -= weights[row] * np.log(n_classes)
-                continue
             total = 0.0
             for c in range(n_classes):
                 total += np.exp(joint[row, c] - top)
@@ -66,9 +66,9 @@ def add_log_posteriors(joint: Array, labels: Array, weights: Array, bounds: Arra
 
 @kernel
 def add_component(
-    codes: Array, logs: Array, starts: Array, nodes: Array, n_states: Array, members: Array, locals_: Array,
-    strides: Array, member_starts: Array, children: Array, child_starts: Array, limit: int, top: int, bottom: int,
-    hard: Array, out: Array,
+    codes: Array, logs: Array, starts: Array, nodes: Array, n_states: Array, locals_: Array, strides: Array,
+    member_starts: Array, children: Array, child_starts: Array, limit: int, top: int, bottom: int, hard: Array,
+    out: Array,
 ) -> None:  # fmt: skip
     """Add the log-evidence of a connected group of features for rows with gaps, by enumerating what is missing.
 
@@ -80,23 +80,12 @@ def add_component(
     size, n_classes = len(nodes), out.shape[1]
     barren, active = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     label, state = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    best, total = np.empty(n_classes), np.empty(n_classes)
+    first, chosen = np.zeros(size, np.int64), np.zeros(size, np.bool_)
     for row in range(top, bottom):
-        for k in range(size - 1, -1, -1):
-            missing = codes[nodes[k], row] >= n_states[k]
-            state[k] = 0 if missing else np.int64(codes[nodes[k], row])
-            idle = missing
-            for position in range(child_starts[k], child_starts[k + 1]):
-                idle = idle and barren[children[position]]
-            barren[k], active[k] = idle, missing and not idle
-            label[k] = k
+        _read_gaps(codes, row, nodes, n_states, children, child_starts, barren, active, state)
+        _tie_gaps(active, barren, locals_, member_starts, label, first)
         for k in range(size):
-            if not barren[k]:
-                _tie_family(k, active, label, locals_, member_starts)
-        for k in range(size):
-            label[k] = label[label[k]]
-        for k in range(size):  # families without missing members
-            if not barren[k] and _first_active(k, active, locals_, member_starts) < 0:
+            if not barren[k] and first[k] < 0:
                 place = _place(k, state, starts, locals_, strides, member_starts)
                 for c in range(n_classes):
                     out[row, c] += logs[place + c]
@@ -105,41 +94,82 @@ def add_component(
                 continue
             combinations = 1
             for k in range(size):
-                if active[k] and label[k] == head and combinations <= limit:
+                chosen[k] = active[k] and label[k] == head
+                if chosen[k] and combinations <= limit:
                     combinations *= n_states[k]
             if combinations > limit:
                 hard[row] = True
                 break
-            best[:] = -np.inf
-            total[:] = 0.0
-            for _ in range(combinations):
-                for c in range(n_classes):
-                    value = 0.0
-                    for k in range(size):
-                        if barren[k]:
-                            continue
-                        first = _first_active(k, active, locals_, member_starts)
-                        if first >= 0 and label[first] == head:
-                            value += logs[_place(k, state, starts, locals_, strides, member_starts) + c]
-                    if value > best[c]:
-                        total[c] = total[c] * np.exp(best[c] - value) + 1.0
-                        best[c] = value
-                    elif value > -np.inf:
-                        total[c] += np.exp(value - best[c])
-                for k in range(size):  # the next combination
-                    if active[k] and label[k] == head:
-                        state[k] += 1
-                        if state[k] < n_states[k]:
-                            break
-                        state[k] = 0
-            for c in range(n_classes):
-                out[row, c] += best[c] + np.log(total[c]) if total[c] > 0.0 else -np.inf
+            _add_combinations(
+                combinations, chosen, barren, first, state, logs, starts, n_states, locals_, strides, member_starts,
+                row, out,
+            )  # fmt: skip
 
 
 @kernel
-def _tie_family(family: int, active: Array, label: Array, locals_: Array, member_starts: Array) -> None:
-    """Give all missing members of a family the lowest label among them."""
-    first = -1
+def _read_gaps(
+    codes: Array, row: int, nodes: Array, n_states: Array, children: Array, child_starts: Array, barren: Array,
+    active: Array, state: Array,
+) -> None:  # fmt: skip
+    """Read a row's states; mark the missing nodes without observed descendants as barren, the others as active."""
+    for k in range(len(nodes) - 1, -1, -1):
+        code = np.int64(codes[nodes[k], row])
+        missing = code >= n_states[k]
+        state[k] = 0 if missing else code
+        idle = missing
+        for position in range(child_starts[k], child_starts[k + 1]):
+            idle = idle and barren[children[position]]
+        barren[k], active[k] = idle, missing and not idle
+
+
+@kernel
+def _tie_gaps(active: Array, barren: Array, locals_: Array, member_starts: Array, label: Array, first: Array) -> None:
+    """Label active nodes that share a family alike, by the lowest; ``first[k]`` is family k's first active member."""
+    for k in range(len(label)):
+        label[k] = k
+    for k in range(len(label)):
+        first[k] = -1
+        if not barren[k]:
+            first[k] = _tie_family(k, active, label, locals_, member_starts)
+    for k in range(len(label)):
+        label[k] = label[label[k]]
+
+
+@kernel
+def _add_combinations(
+    combinations: int, chosen: Array, barren: Array, first: Array, state: Array, logs: Array, starts: Array,
+    n_states: Array, locals_: Array, strides: Array, member_starts: Array, row: int, out: Array,
+) -> None:  # fmt: skip
+    """Add the logarithm of the sum, over all states of the chosen nodes, of the product of the families they are in."""
+    size, n_classes = len(chosen), out.shape[1]
+    best, total, value = np.full(n_classes, -np.inf), np.zeros(n_classes), np.empty(n_classes)
+    for _ in range(combinations):
+        value[:] = 0.0
+        for k in range(size):
+            if not barren[k] and first[k] >= 0 and chosen[first[k]]:
+                place = _place(k, state, starts, locals_, strides, member_starts)
+                for c in range(n_classes):
+                    value[c] += logs[place + c]
+        for c in range(n_classes):
+            if value[c] > best[c]:
+                total[c] = total[c] * np.exp(best[c] - value[c]) + 1.0
+                best[c] = value[c]
+            elif value[c] > -np.inf:
+                total[c] += np.exp(value[c] - best[c])
+        for k in range(size):  # the next combination
+            if chosen[k]:
+                state[k] += 1
+                if state[k] < n_states[k]:
+                    break
+                state[k] = 0
+    for c in range(n_classes):
+        out[row, c] += best[c] + np.log(total[c]) if total[c] > 0.0 else -np.inf
+
+
+@kernel
+def _tie_family(family: int, active: Array, label: Array, locals_: Array, member_starts: Array) -> int:
+    """Give all active members of a family the lowest label among them; give the first of them, or -1."""
+    found, first = -1, -1
     for position in range(member_starts[family], member_starts[family + 1]):
         k = locals_[position]
         if not active[k]:
@@ -148,19 +178,12 @@ def _tie_family(family: int, active: Array, label: Array, locals_: Array, member
         while label[head] != head:
             head = label[head]
         if first < 0:
-            first = head
+            found, first = k, head
         elif head != first:
             low, high = min(head, first), max(head, first)
             label[high] = low
             first = low
-
-
-@kernel
-def _first_active(family: int, active: Array, locals_: Array, member_starts: Array) -> int:
-    for position in range(member_starts[family], member_starts[family + 1]):
-        if active[locals_[position]]:
-            return locals_[position]  # type: ignore[no-any-return]  # an integer once compiled
-    return -1
+    return found
 
 
 @kernel

@@ -7,19 +7,23 @@ differs. Rows with gaps are summed out exactly, group by group of connected feat
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.errors import find
+from tanbark.errors import OptionError, find
 from tanbark.graph import Dag, Network
 from tanbark.inference.eliminate import add_with_gaps
 from tanbark.params import Smoothing, estimate
+from tanbark.params.dirichlet import LARGEST_ALPHA
 from tanbark.structure.search import Structure, supernodes
-from tanbark.table import Schema
+from tanbark.table import Schema, missing_code
+from tanbark.table.coded import code_dtype
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger]
@@ -39,41 +43,46 @@ class FoldEvaluator:
         The class last.
     schema : Schema
     folds : (n_rows,) array
-        The fold that each row is held out in, from 0.
+        The fold that each row is held out in, from 0; none is empty.
     weights : (n_rows,) array, optional
     smooth : float
         What is added to every cell of the fold models.
     scoring : {"accuracy", "log-loss"}
         The mean over the folds of the share of right predictions (ties go to the first class), or of the mean
-        log-posterior of the right class, in nats.
+        log-posterior of the right class, in nats. A row that is impossible under every class gets the class prior.
+    max_cells : int, optional
+        A structure with a family that needs a larger table has the score -inf.
     """
 
     def __init__(
         self, codes: Codes, schema: Schema, folds: NDArray[np.int64], *, weights: Floats | None = None,
-        smooth: float = 0.01, scoring: str = "accuracy",
+        smooth: float = 0.01, scoring: str = "accuracy", max_cells: int | None = None,
     ) -> None:  # fmt: skip
         find("scoring", scoring, {"accuracy": None, "log-loss": None})
-        self._schema, self._scoring = schema, scoring
+        _check_smooth(smooth)
+        self._schema, self._scoring, self._max_cells = schema, scoring, max_cells
         self._smoothing = Smoothing("laplace", smooth)
-        target = schema.target
-        gaps = (codes[:target] == np.iinfo(codes.dtype).max).any(axis=0)
-        order = np.lexsort((folds, gaps))
         n_folds = int(folds.max()) + 1
-        self._codes = np.ascontiguousarray(np.vstack([codes, folds.astype(codes.dtype)])[:, order])
+        gaps = (codes[: schema.target] == missing_code(codes)).any(axis=0)
+        order = np.lexsort((folds, gaps))
+        self._codes = np.ascontiguousarray(_with_folds(codes, folds, n_folds)[:, order])
         self._states = np.array([*schema.cardinalities, n_folds], np.int64)
         self._weights = np.zeros(0) if weights is None else weights[order]
-        self._n_complete = int((~gaps).sum())
-        counted = np.ones(len(folds)) if weights is None else weights[order]
-        self._parts = []
-        for low, high in ((0, self._n_complete), (self._n_complete, len(folds))):
-            bounds = np.searchsorted(self._codes[-1, low:high], np.arange(n_folds + 1)).astype(np.int64)
-            labels = self._codes[target, low:high].astype(np.int64)
-            self._parts.append((np.ascontiguousarray(self._codes[:, low:high]), labels, counted[low:high], bounds))
         self._fold_weight = np.bincount(folds, weights, n_folds)
+        n_complete = int((~gaps).sum())
+        counted = np.ones(len(folds)) if weights is None else weights[order]
+        self._parts = [self._part(0, n_complete, counted), self._part(n_complete, len(folds), counted)]
         self._kept: OrderedDict[Any, Floats] = OrderedDict()
         self._kept_bytes = 0
         self._prior = self._log_prior()
-        self.settle((None,) * target)
+        self._zeros = False
+        self.settle((None,) * schema.target)
+
+    def _part(self, low: int, high: int, weights: Floats) -> tuple[Codes, NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Give the codes, labels and weights of some rows, which are sorted by fold, and where each fold begins."""
+        codes = np.ascontiguousarray(self._codes[:, low:high])
+        bounds = np.searchsorted(codes[-1], np.arange(len(self._fold_weight) + 1)).astype(np.int64)
+        return codes, codes[self._schema.target].astype(np.int64), weights[low:high], bounds
 
     @property
     def best_possible(self) -> float:
@@ -82,46 +91,60 @@ class FoldEvaluator:
 
     def settle(self, structure: Structure) -> None:
         """Make a structure the one that the next ones are compared with."""
-        self._structure = structure
-        self._groups = _groups(structure)
-        self._complete = self._prior[0].copy()
-        for feature, parents in enumerate(structure):
-            if parents is not None:
-                self._complete += self._family_logs((feature, parents))
-        self._with_gaps = self._prior[1].copy()
-        for group in self._groups:
-            self._with_gaps += self._group_logs(group)
+        self._families, self._groups = _families(structure), _groups(structure)
+        self._complete = _total(self._prior[0], map(self._family_logs, sorted(self._families)))
+        self._with_gaps = _total(self._prior[1], map(self._group_logs, sorted(self._groups)))
 
     def score(self, structure: Structure) -> float:
         """Give the mean score over the folds."""
         from tanbark.inference import fold_kernels
 
-        joints = self.joints(structure)
+        if self._too_large(structure):
+            return -math.inf
         found = np.zeros(len(self._fold_weight))
         add = fold_kernels.count_correct if self._scoring == "accuracy" else fold_kernels.add_log_posteriors
-        for joint, (_, labels, weights, bounds) in zip(joints, self._parts, strict=True):
-            add(joint, labels, weights, bounds, found)
+        for joint, prior, part in zip(self.joints(structure), self._prior, self._parts, strict=True):
+            if self._zeros:
+                impossible = np.isneginf(joint).all(axis=1)
+                joint[impossible] = prior[impossible]
+            add(joint, *part[1:], found)
         return float((found / self._fold_weight).mean())
+
+    def _too_large(self, structure: Structure) -> bool:
+        """Tell whether a family that is new needs a larger table than allowed."""
+        if self._max_cells is None:
+            return False
+        sizes = self._schema.cardinalities
+        return any(
+            math.prod(sizes[c] for c in (*parents, feature, -1)) > self._max_cells
+            for feature, parents in _families(structure) - self._families
+        )
 
     def joints(self, structure: Structure) -> tuple[Floats, Floats]:
         """Give log P(class, observed) of the complete rows and of the others, each by its own fold's model."""
         complete, with_gaps = self._complete, self._with_gaps
         if len(complete):
-            complete = complete.copy()
-            for feature, (old, new) in enumerate(zip(self._structure, structure, strict=True)):
-                if old != new:
-                    if old is not None:
-                        complete -= self._family_logs((feature, old))
-                    if new is not None:
-                        complete += self._family_logs((feature, new))
+            families = _families(structure)
+            complete = self._changed(complete, self._prior[0], self._families, families, self._family_logs)
         if len(with_gaps):
             groups = _groups(structure)
-            with_gaps = with_gaps.copy()
-            for group in self._groups - groups:
-                with_gaps -= self._group_logs(group)
-            for group in groups - self._groups:
-                with_gaps += self._group_logs(group)
+            with_gaps = self._changed(with_gaps, self._prior[1], self._groups, groups, self._group_logs)
         return complete, with_gaps
+
+    def _changed(
+        self, settled: Floats, prior: Floats, old: frozenset[Any], new: frozenset[Any], logs: Callable[[Any], Floats]
+    ) -> Floats:
+        """Take the parts out of a sum that are gone and add those that are new."""
+        out = settled.copy()
+        with np.errstate(invalid="ignore"):
+            for part in sorted(old - new):
+                out -= logs(part)
+            for part in sorted(new - old):
+                out += logs(part)
+        if self._zeros:  # a zero cannot be taken out again: these rows are summed anew
+            lost = np.flatnonzero(np.isnan(out).any(axis=1))
+            out[lost] = _total(prior[lost], (logs(part)[lost] for part in sorted(new)))
+        return out
 
     def fold_tables(self, family: Family) -> Floats:
         """Estimate P(feature | parents, class) for every fold from the counts of all rows less the fold's own."""
@@ -161,6 +184,7 @@ class FoldEvaluator:
             self._kept.move_to_end(key)
             return self._kept[key]
         value = make()
+        self._zeros = self._zeros or bool(np.isneginf(value).any())
         self._kept[key] = value
         self._kept_bytes += value.nbytes
         while self._kept_bytes > KEPT_BYTES and len(self._kept) > 1:
@@ -215,8 +239,8 @@ class FoldEvaluator:
                 codes, flat[fold], logs[fold], starts, self._states[:n], parent, order, messages,
                 bounds[fold], bounds[fold + 1], out,
             )  # fmt: skip
-        for row in np.flatnonzero(np.isneginf(out).any(axis=1)):
-            self._eliminate(group, tables, codes, int(row), out)
+        doubtful = np.flatnonzero(np.isneginf(out).any(axis=1))  # zero, or below the range of floats
+        self._eliminate(group, tables, codes, doubtful, out)
 
     def _enumerate(
         self, group: Group, tables: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
@@ -224,49 +248,70 @@ class FoldEvaluator:
         from tanbark.inference import fold_kernels
 
         ordered = _parents_first(group)
-        tables = [tables[group.index(family)] for family in ordered]
         place = {feature: k for k, (feature, _) in enumerate(ordered)}
         scopes = [(*parents, feature) for feature, parents in ordered]
-        members = np.array([m for scope in scopes for m in scope], np.int64)
+        members = np.array([place[m] for scope in scopes for m in scope], np.int64)
         strides = np.concatenate([self._strides(np.array(scope)) for scope in scopes])
         children = [[place[f] for f, parents in ordered if feature in parents] for feature, _ in ordered]
         nodes = np.array([feature for feature, _ in ordered], np.int64)
-        flat = np.concatenate([table.reshape(len(table), -1) for table in tables], axis=1)
+        sorted_tables = [tables[group.index(family)] for family in ordered]
+        flat = np.concatenate([table.reshape(len(table), -1) for table in sorted_tables], axis=1)
         with np.errstate(divide="ignore"):
             logs = np.log(flat)
-        starts = np.cumsum([0, *(table[0].size for table in tables)])[:-1].astype(np.int64)
+        starts = np.cumsum([0, *(table[0].size for table in sorted_tables)])[:-1].astype(np.int64)
         hard = np.zeros(len(out), np.bool_)
         for fold in range(len(bounds) - 1):
             fold_kernels.add_component(
-                codes, logs[fold], starts, nodes, self._states[nodes], members,
-                np.array([place[m] for m in members], np.int64), strides, np.cumsum([0, *map(len, scopes)]),
-                np.array([c for found in children for c in found], np.int64), np.cumsum([0, *map(len, children)]),
-                COMBINATIONS, bounds[fold], bounds[fold + 1], hard, out,
+                codes, logs[fold], starts, nodes, self._states[nodes], members, strides,
+                np.cumsum([0, *map(len, scopes)]), np.array([c for found in children for c in found], np.int64),
+                np.cumsum([0, *map(len, children)]), COMBINATIONS, bounds[fold], bounds[fold + 1], hard, out,
             )  # fmt: skip
-        for row in np.flatnonzero(hard):
-            self._eliminate(group, tables_of(group, ordered, tables), codes, int(row), out)
+        self._eliminate(group, tables, codes, np.flatnonzero(hard), out)
 
-    def _eliminate(self, group: Group, tables: list[Floats], codes: Codes, row: int, out: Floats) -> None:
-        """Sum one row out by the general way."""
+    def _eliminate(self, group: Group, tables: list[Floats], codes: Codes, rows: NDArray[np.intp], out: Floats) -> None:
+        """Sum some rows out by the general way, the rows of a fold at once."""
         target, sizes = self._schema.target, self._schema.cardinalities
-        fold = int(codes[target + 1, row])
+        members = [feature for feature, _ in group]
         parents: list[tuple[int, ...]] = [()] * (target + 1)
-        full: list[Floats] = [np.full(size, 1.0 / size) for size in sizes]
-        full[target] = np.ones(sizes[target])
-        for (feature, above), table in zip(group, tables, strict=True):
-            parents[feature], full[feature] = (*above, target), table[fold]
-        network = Network(self._schema, Dag(self._schema.names, tuple(parents)), tuple(full))
-        seen = np.full((target, 1), np.iinfo(codes.dtype).max, codes.dtype)
-        for feature, _ in group:
-            seen[feature] = codes[feature, row]
-        part = np.zeros((1, out.shape[1]))
-        add_with_gaps(network, seen, part)
-        out[row] = part[0]
+        for feature, above in group:
+            parents[feature] = (*above, target)
+        dag = Dag(self._schema.names, tuple(parents))
+        for fold in np.unique(codes[target + 1, rows]):
+            chosen = rows[codes[target + 1, rows] == fold]
+            full: list[Floats] = [np.full(size, 1.0 / size) for size in sizes]
+            full[target] = np.ones(sizes[target])
+            for feature, table in zip(members, tables, strict=True):
+                full[feature] = table[fold]
+            seen = np.full((target, len(chosen)), missing_code(codes), codes.dtype)
+            seen[members] = codes[np.ix_(members, chosen)]
+            part = np.zeros((len(chosen), sizes[target]))
+            add_with_gaps(Network(self._schema, dag, tuple(full)), seen, part)
+            out[chosen] = part
 
 
-def tables_of(group: Group, ordered: Group, tables: list[Floats]) -> list[Floats]:
-    """Bring tables from the order of their graph back to that of their group."""
-    return [tables[ordered.index(family)] for family in group]
+def _check_smooth(smooth: object) -> None:
+    if isinstance(smooth, bool) or not isinstance(smooth, Real) or not 0 <= float(smooth) <= LARGEST_ALPHA:
+        msg = f"smooth must be a number from 0 to {LARGEST_ALPHA:g}; got {smooth!r}."
+        raise OptionError(msg)
+
+
+def _with_folds(codes: Codes, folds: NDArray[np.int64], n_folds: int) -> Codes:
+    """Put the folds below the codes as one more column, in a type that holds both."""
+    dtype = np.promote_types(codes.dtype, code_dtype((n_folds,)))
+    wide = np.vstack([codes, folds.astype(dtype)], dtype=dtype)
+    wide[:-1][codes == missing_code(codes)] = np.iinfo(dtype).max
+    return wide
+
+
+def _total(start: Floats, parts: Iterable[Floats]) -> Floats:
+    out = start.copy()
+    for part in parts:
+        out += part
+    return out
+
+
+def _families(structure: Structure) -> frozenset[Family]:
+    return frozenset((feature, parents) for feature, parents in enumerate(structure) if parents is not None)
 
 
 def _groups(structure: Structure) -> frozenset[Group]:

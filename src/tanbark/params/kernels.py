@@ -33,25 +33,7 @@ def weighted_objective(
                 place = starts[i] + code * n_classes
                 for c in range(n_classes):
                     joint[c] += exponents[i] * tables[place + c]
-        largest, mass = joint.max(), 0.0
-        for c in range(n_classes):
-            joint[c] = np.exp(joint[c] - largest)
-            mass += joint[c]
-        label, weight = labels[row], row_weights[row]
-        for c in range(n_classes):
-            joint[c] /= mass
-        if squared:
-            mean = 0.0
-            for c in range(n_classes):
-                error = joint[c] - (1.0 if c == label else 0.0)
-                total -= 0.5 * weight * error * error
-                mean += joint[c] * error
-            for c in range(n_classes):  # how the objective changes with the log-joint of a class
-                slope[c] = -weight * joint[c] * (joint[c] - (1.0 if c == label else 0.0) - mean)
-        else:
-            total += weight * np.log(max(joint[label], 1e-300))
-            for c in range(n_classes):
-                slope[c] = weight * ((1.0 if c == label else 0.0) - joint[c])
+        total += row_weights[row] * _row_objective(joint, labels[row], squared, slope)
         for i in range(n):
             code = np.int64(codes[i, row])
             if code < n_states[i]:
@@ -59,5 +41,29 @@ def weighted_objective(
                 change = 0.0
                 for c in range(n_classes):
                     change += slope[c] * tables[place + c]
-                gradient[i] += change
+                gradient[i] += row_weights[row] * change
     return total
+
+
+@kernel
+def _row_objective(joint: Array, label: int, squared: bool, slope: Array) -> float:
+    """Give one row's objective, and write how it changes with the log-joint of each class; ``joint`` is used up."""
+    n_classes = len(joint)
+    largest, mass = joint.max(), 0.0
+    label_log = joint[label] - largest
+    for c in range(n_classes):
+        joint[c] = np.exp(joint[c] - largest)
+        mass += joint[c]
+    joint /= mass
+    if not squared:
+        for c in range(n_classes):
+            slope[c] = (1.0 if c == label else 0.0) - joint[c]
+        return label_log - np.log(mass)  # type: ignore[no-any-return]  # a float once compiled
+    half_square, mean = 0.0, 0.0
+    for c in range(n_classes):
+        error = joint[c] - (1.0 if c == label else 0.0)
+        half_square += 0.5 * error * error
+        mean += joint[c] * error
+    for c in range(n_classes):
+        slope[c] = -joint[c] * (joint[c] - (1.0 if c == label else 0.0) - mean)
+    return -half_square

@@ -45,6 +45,7 @@ class Objective:
         self._codes, self._squared, self._threads = codes, squared, thread_count(n_jobs)
         self._labels = codes[target].astype(np.int64)
         self._row_weights = np.ones(codes.shape[1]) if weights is None else weights
+        self.total_weight = float(self._row_weights.sum())
         tables = network.log_tables[:target]
         if not all(np.isfinite(table).all() for table in (*tables, network.log_tables[target])):
             msg = "WANBIA needs tables without zeros; use alpha > 0."
@@ -75,7 +76,7 @@ def optimize(
     objective: Objective, n: int, *, bounds: tuple[float | None, float | None], max_iter: int, tol: float
 ) -> Fitted:
     """Maximise the objective from weights of one by L-BFGS-B."""
-    scale = 1.0 / max(float(objective._row_weights.sum()), 1.0)
+    scale = 1.0 / objective.total_weight
 
     def negative(w: Floats) -> tuple[float, Floats]:
         value, gradient = objective(np.ascontiguousarray(w))
@@ -83,6 +84,6 @@ def optimize(
 
     low, high = bounds
     start = np.clip(np.ones(n), -np.inf if low is None else low, np.inf if high is None else high)
-    options: dict[str, Any] = {"maxiter": max_iter, "ftol": tol * 1e-3, "gtol": tol}
+    options: dict[str, Any] = {"maxiter": max_iter, "maxfun": 100 * max_iter, "ftol": tol * 1e-3, "gtol": tol}
     found = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=[bounds] * n, options=options)
     return Fitted(found.x, float(objective(found.x)[0]), int(found.nit))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import CountEngine
 from tanbark.errors import OptionError
 from tanbark.graph import Dag
-from tanbark.graph.trees import rank_pairs
+from tanbark.graph.trees import falling_order, pair_indices
 from tanbark.scores import mutual_information
 from tanbark.structure.result import Learnt
 
@@ -31,6 +34,7 @@ def learn(counts: CountEngine, *, k: int = 2, min_cmi: float | None = None) -> L
     classifiers, section 3.
     """
     check_count("k", k)
+    check_threshold("min_cmi", min_cmi)
     schema = counts.schema
     n, target = len(schema.features), schema.target
     tables = counts.tables([(i, target) for i in range(n)])
@@ -51,14 +55,14 @@ def learn(counts: CountEngine, *, k: int = 2, min_cmi: float | None = None) -> L
 
 def feature_order(values: NDArray[np.float64]) -> list[int]:
     """List positions by falling value; ties within 1e-9 go to the earlier."""
-    return np.argsort(rank_pairs(values)).tolist() if len(values) else []
+    return [int(place) for place in falling_order(values)]
 
 
 def pair_matrix(counts: CountEngine, n: int) -> NDArray[np.float64]:
     """Give I(Xi; Xj | C) in nats per row for all pairs, as a symmetric matrix."""
     pairs = counts.pair_information()
     matrix = np.zeros((n, n))
-    matrix[np.triu_indices(n, 1)] = pairs.gain / np.maximum(pairs.rows, 1e-300)
+    matrix[pair_indices(n)] = pairs.gain / np.maximum(pairs.rows, 1e-300)
     return matrix + matrix.T
 
 
@@ -66,4 +70,12 @@ def check_count(name: str, value: object, *, least: int = 0) -> None:
     """Refuse an option that is no whole number or too small."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         msg = f"{name} must be a whole number of at least {least}; got {value!r}."
+        raise OptionError(msg)
+
+
+def check_threshold(name: str, value: object) -> None:
+    """Refuse a threshold that is neither None nor a number."""
+    number = isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+    if value is not None and not number:
+        msg = f"{name} must be None or a number; got {value!r}."
         raise OptionError(msg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tanbark.structure import fixed, kdb, naive, spode, tan, wrappers
+from tanbark.structure import fixed, kdb, kdb_hc, naive, selective, semi_naive, spode, tan, tan_hc, tan_hcsp
 from tanbark.structure.result import Learnt
 
 
@@ -29,11 +29,11 @@ LEARNERS: dict[str, Learner] = {
     "tan": Learner(tan.learn, "Tree-augmented naive Bayes (Chow-Liu)", "Friedman, Geiger and Goldszmidt (1997)", 2),
     "kdb": Learner(kdb.learn, "k-dependence Bayesian classifier", "Sahami (1996)", 0),
     "spode": Learner(spode.learn, "Super-parent one-dependence estimator", "Keogh and Pazzani (1999)", 2),
-    "tan-hc": Learner(wrappers.hill_climb_tan, "TAN by hill climbing", "Keogh and Pazzani (1999)", 0, True),
-    "tan-hcsp": Learner(wrappers.super_parent_tan, "TAN by super-parents", "Keogh and Pazzani (1999)", 0, True),
-    "kdb-hc": Learner(wrappers.wrapper_kdb, "k-dependence by hill climbing", "Mihaljević et al. (2018)", 0, True),
-    "fssj": Learner(wrappers.forward_joining, "Forward selection and joining", "Pazzani (1996)", 0, True),
-    "bsej": Learner(wrappers.backward_joining, "Backward elimination and joining", "Pazzani (1996)", 0, True),
-    "selective": Learner(wrappers.selective_naive_bayes, "Selective naive Bayes", "Langley and Sage (1994)", 0, True),
+    "tan-hc": Learner(tan_hc.learn, "TAN by hill climbing", "Keogh and Pazzani (1999)", 0, True),
+    "tan-hcsp": Learner(tan_hcsp.learn, "TAN by super-parents", "Keogh and Pazzani (1999)", 0, True),
+    "kdb-hc": Learner(kdb_hc.learn, "k-dependence by hill climbing", "Mihaljević et al. (2018)", 0, True),
+    "fssj": Learner(semi_naive.learn_forward, "Forward selection and joining", "Pazzani (1996)", 0, True),
+    "bsej": Learner(semi_naive.learn_backward, "Backward elimination and joining", "Pazzani (1996)", 0, True),
+    "selective": Learner(selective.learn, "Selective naive Bayes", "Langley and Sage (1994)", 0, True),
     "fixed": Learner(fixed.learn, "A structure drawn by hand", "none", 0),
 }

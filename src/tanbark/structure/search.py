@@ -11,13 +11,20 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Protocol
 
+from tanbark.counts import CountEngine
 from tanbark.errors import OptionError
+from tanbark.graph import Dag
+from tanbark.structure.history import History, Step
+from tanbark.structure.result import Learnt
 
 Parents = tuple[int, ...] | None
 Structure = tuple[Parents, ...]
+
 PERFECT = 1.5e-8
+TIE = 1e-9  # scores that differ by less are equal
 
 
 class Evaluator(Protocol):
@@ -42,60 +49,49 @@ class Move:
     structure: Structure
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step of a search: the score after it, what it did, how many candidates were tried, and the seconds."""
-
-    score: float
-    move: str
-    candidates: int
-    seconds: float
+Moves = Callable[[Structure], Iterable[Move]]
 
 
-@dataclass(frozen=True)
-class Found:
-    """Where a search ended, its score, and how it got there."""
-
-    structure: Structure
-    score: float
-    history: tuple[Step, ...]
-
-
-Moves = Callable[[Structure, Evaluator], Iterable[Move]]
-
-
-def climb(evaluator: Evaluator, start: Structure, moves: Moves, *, epsilon: float, verbose: bool = False) -> Found:
-    """Take the best move as long as it gains at least ``epsilon``; ties go to the first candidate.
+def climb(
+    counts: CountEngine, evaluate: Evaluator, start: Structure, moves: Moves, *, epsilon: float, verbose: bool
+) -> Learnt:
+    """Take the best move as long as it gains at least ``epsilon``; ties within 1e-9 go to the first candidate.
 
     With ``epsilon`` 0 equally good moves are taken too; every move adds an arc or a feature, or takes a feature out, so
     the search ends.
     """
-    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not epsilon >= 0:
-        msg = f"epsilon must be a number of at least 0; got {epsilon!r}."
-        raise OptionError(msg)
+    check_epsilon(epsilon)
     begun = time.perf_counter()
-    evaluator.settle(start)
-    current, score = start, evaluator.score(start)
+    evaluate.settle(start)
+    current, score = start, evaluate.score(start)
     history = [Step(score, "start", 1, time.perf_counter() - begun)]
     _report(history, verbose=verbose)
-    while score < evaluator.best_possible - PERFECT:
+    while score < evaluate.best_possible - PERFECT:
         begun = time.perf_counter()
-        best: Move | None = None
-        best_score, tried = -float("inf"), 0
-        for move in moves(current, evaluator):
-            tried += 1
-            value = evaluator.score(move.structure)
-            if value > best_score + 1e-12:
-                best, best_score = move, value
-        if best is None or best_score - epsilon < score - 1e-12:
+        best, best_score, tried = _best_move(moves(current), evaluate)
+        if best is None or best_score - epsilon < score - TIE:
             break
         current, score = best.structure, best_score
-        evaluator.settle(current)
+        evaluate.settle(current)
         history.append(Step(score, best.text, tried, time.perf_counter() - begun))
         _report(history, verbose=verbose)
     if sys.stderr.isatty() and not verbose:
         print("\r\033[K", end="", file=sys.stderr)
-    return Found(current, score, tuple(history))
+    target = counts.schema.target
+    parents = [() if found is None else (*found, target) for found in current]
+    return Learnt(Dag(counts.schema.names, (*parents, ())), score, History(history))
+
+
+def _best_move(candidates: Iterable[Move], evaluate: Evaluator) -> tuple[Move | None, float, int]:
+    """Find the first of the best candidates, its score, and how many there were."""
+    best: Move | None = None
+    best_score, tried = -float("inf"), 0
+    for move in candidates:
+        tried += 1
+        value = evaluate.score(move.structure)
+        if value > best_score + TIE:
+            best, best_score = move, value
+    return best, best_score, tried
 
 
 def _report(history: list[Step], *, verbose: bool) -> None:
@@ -108,6 +104,28 @@ def _report(history: list[Step], *, verbose: bool) -> None:
         print(line, file=sys.stderr)
     elif sys.stderr.isatty():
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def check_epsilon(epsilon: object) -> None:
+    """Refuse a least gain that is no number or below 0."""
+    if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not float(epsilon) >= 0:
+        msg = f"epsilon must be a number of at least 0; got {epsilon!r}."
+        raise OptionError(msg)
+
+
+def naive_start(counts: CountEngine) -> Structure:
+    """Give naive Bayes: every feature is in, without feature parents."""
+    return ((),) * len(counts.schema.features)
+
+
+def empty_start(counts: CountEngine) -> Structure:
+    """Give the class alone: every feature is out."""
+    return (None,) * len(counts.schema.features)
+
+
+def varied_features(counts: CountEngine) -> list[int]:
+    """List the features with more than one state; the others can neither help nor harm, and no search moves them."""
+    return [f for f, column in enumerate(counts.schema.features) if column.n_states > 1]
 
 
 def replaced(structure: Structure, feature: int, parents: Parents) -> Structure:

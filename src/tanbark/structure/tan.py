@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tanbark.counts import CountEngine
 from tanbark.errors import OptionError, nearest
 from tanbark.graph import Dag, direct_forest, maximum_spanning_forest
+from tanbark.graph.trees import pair_indices
 from tanbark.scores import log_likelihood, penalty
 from tanbark.structure.result import Learnt
 
@@ -34,16 +36,23 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     penalty(score, 1.0)  # a wrong name is refused before the counting starts
     start = None if root is None else find_root(root, schema.names[:n])
     states = np.array(schema.cardinalities, dtype=float)
-    first, second = np.triu_indices(n, 1)
+    first, second = pair_indices(n)
     pairs = counts.pair_information()
     parameters = (states[first] - 1) * (states[second] - 1) * states[target]
-    different, place = np.unique(pairs.rows, return_inverse=True)  # with gaps, pairs rest on different rows
-    price = np.array([penalty(score, rows) for rows in different])[place]
+    price = penalty_per_parameter(score, pairs.rows)
     weights = np.where((states[first] > 1) & (states[second] > 1), pairs.gain - price * parameters, -np.inf)
     edges = maximum_spanning_forest(weights, n)
     dag = Dag.augmented(schema.names, direct_forest(edges, n, start))
     chosen = np.array([i * n - i * (i + 1) // 2 + j - i - 1 for i, j in edges], np.int64)
     return Learnt(dag, _naive_score(counts, score) + float(weights[chosen].sum()))
+
+
+def penalty_per_parameter(score: str, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the price of a parameter for every pair; with gaps, pairs rest on different numbers of rows."""
+    if len(rows) and (rows == rows[0]).all():
+        return np.full(len(rows), penalty(score, float(rows[0])))
+    different, place = np.unique(rows, return_inverse=True)
+    return np.array([penalty(score, float(n)) for n in different])[place]
 
 
 def _naive_score(counts: CountEngine, score: str) -> float:

@@ -13,7 +13,7 @@ WINDOW_LOW = -64  # whole numbers in [WINDOW_LOW, WINDOW_LOW + WINDOW_SIZE) are 
 WINDOW_SIZE = 320
 
 LOOKUP, CUTS, LEVELS = 0, 1, 2  # how a column's numbers become codes
-TILE = 2048  # values that are read column by column while they are in the nearest cache
+TILE_ROWS, TILE_COLUMNS = 64, 32  # a tile is turned from rows to columns within the nearest cache
 
 
 @kernel
@@ -59,11 +59,12 @@ def encode_integers(
     ``cuts[start:stop]``, and LEVELS goes on to ``lookup[base + position]``. A code below 0 is no code.
     """
     rows, columns = block.shape
-    tile = max(16, TILE // columns)
-    for top in range(0, rows, tile):
-        for column in range(columns):
+    across = (columns + TILE_COLUMNS - 1) // TILE_COLUMNS
+    for tile in range((rows + TILE_ROWS - 1) // TILE_ROWS * across):
+        top, left = tile // across * TILE_ROWS, tile % across * TILE_COLUMNS
+        bottom = min(top + TILE_ROWS, rows)
+        for column in range(left, min(left + TILE_COLUMNS, columns)):
             first, last, way = start[column], stop[column], how[column]
-            bottom = min(top + tile, rows)
             if way == LOOKUP:
                 origin, span = base[column], np.uint64(last - first)
                 for row in range(top, bottom):
@@ -89,11 +90,13 @@ def encode_floats(
 ) -> None:  # fmt: skip
     """Do the same for floats, whose NaN are gaps."""
     rows, columns = block.shape
-    tile = max(16, TILE // columns)
-    for top in range(0, rows, tile):
-        for column in range(columns):
+    across = (columns + TILE_COLUMNS - 1) // TILE_COLUMNS
+    for tile in range((rows + TILE_ROWS - 1) // TILE_ROWS * across):
+        top, left = tile // across * TILE_ROWS, tile % across * TILE_COLUMNS
+        bottom = min(top + TILE_ROWS, rows)
+        for column in range(left, min(left + TILE_COLUMNS, columns)):
             first, last, way = start[column], stop[column], how[column]
-            for row in range(top, min(top + tile, rows)):
+            for row in range(top, bottom):
                 value = block[row, column]
                 code = missing
                 if value == value:

@@ -1,0 +1,60 @@
+"""Information between columns as they come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.errors import InputError
+from tanbark.scores import conditional_mutual_information
+from tanbark.table.raw import is_gap
+
+
+def cmi(x: Any, y: Any, *, given: Any = None) -> float:
+    """Mutual information I(x; y | given) of columns of any values, in nats.
+
+    Parameters
+    ----------
+    x, y : columns of the same length
+        Every different value is a state; None, NaN and NA are gaps, and a row with a gap does not count.
+    given : column, or list or frame of columns, optional
+        What is known already; several columns count as one with their joint states.
+
+    >>> round(cmi(["a", "a", "b", "b"], [0, 0, 1, 1]), 4)
+    0.6931
+    >>> cmi(["a", "a", "b", "b"], [0, 0, 1, 1], given=["a", "a", "b", "b"])
+    0.0
+    """
+    conditions = [] if given is None else _columns(given)
+    columns = [_states(column) for column in (x, y, *conditions)]
+    lengths = {len(codes) for codes in columns}
+    if len(lengths) > 1:
+        msg = f"The columns must be of the same length; they have {sorted(lengths)} values."
+        raise InputError(msg)
+    kept = np.all([codes >= 0 for codes in columns], axis=0)
+    left, right, *rest = (codes[kept] for codes in columns)
+    joint = np.zeros(len(left), np.int64)
+    for codes in rest:
+        joint = np.unique(joint * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
+    counts = np.zeros([int(codes.max(initial=0)) + 1 for codes in (left, right, joint)])
+    np.add.at(counts, (left, right, joint), 1)
+    return conditional_mutual_information(counts)
+
+
+def _columns(given: Any) -> list[Any]:
+    """Take one column, or several from a frame, a matrix or a list of columns."""
+    if hasattr(given, "columns"):
+        return [given[name] for name in given.columns]
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        return list(given.T)
+    several = isinstance(given, (list, tuple)) and len(given) > 0 and np.ndim(given[0]) == 1
+    return list(given) if several and not isinstance(given[0], str) else [given]
+
+
+def _states(column: Any) -> NDArray[np.int64]:
+    """Number the different values of a column in the order in which they come; -1 for a gap."""
+    values = column.tolist() if hasattr(column, "tolist") else list(column)
+    place: dict[Any, int] = {}
+    return np.array([-1 if is_gap(value) else place.setdefault(value, len(place)) for value in values], np.int64)
