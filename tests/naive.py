@@ -76,3 +76,193 @@ def class_joint(network, row, missing):
         for states in itertools.product(*ranges):
             out[label] += joint(network, (*states, label))
     return out
+
+
+def smoothed(counts, axis, alpha):
+    """(N + a) / (sum of N + r a) along an axis; uniform where that is nothing by nothing."""
+    raised = np.asarray(counts, float) + alpha
+    sums = raised.sum(axis=axis, keepdims=True)
+    return np.where(sums > 0, raised / np.where(sums > 0, sums, 1.0), 1.0 / raised.shape[axis])
+
+
+def averaged_joint(codes, states, row, *, order, m, alpha=1.0, weights=None):
+    """P(class, observed) by averaging the joints of all models with ``order`` super-parents; None without any.
+
+    ``order`` 0 is naive Bayes. Gaps drop out, as super-parents and as children.
+    """
+    target = len(states) - 1
+    prior = smoothed(table(codes, states, (target,), weights), 0, alpha)
+    seen = [i for i in range(target) if row[i] < states[i]]
+    joints = []
+    for parents in itertools.combinations(seen, order):
+        counts = table(codes, states, (*parents, target), weights)
+        value = tuple(int(row[p]) for p in parents)
+        if order and counts[value].sum() < m:
+            continue
+        flat = smoothed(counts.reshape(-1, states[-1]), 0, alpha).reshape(counts.shape)
+        joint = prior * (flat[value] if order else 1.0)
+        for child in seen:
+            if child not in parents:
+                given = smoothed(table(codes, states, (*parents, child, target), weights), order, alpha)
+                joint = joint * given[(*value, int(row[child]))]
+        joints.append(joint)
+    return np.mean(joints, axis=0) if joints else None
+
+
+def dealt_folds(labels, k):
+    """Deal the rows of each class out to the folds in turn."""
+    folds, seen = [], {}
+    for label in np.asarray(labels).tolist():
+        folds.append(seen.get(label, 0) % k)
+        seen[label] = seen.get(label, 0) + 1
+    return np.array(folds)
+
+
+def fold_score(table_, folds, structure, *, smooth, scoring):
+    """Refit from the rows outside each fold, and predict the fold's rows by summing the whole joint.
+
+    ``structure`` maps the features that are in to the tuples of their feature parents.
+    """
+    from tanbark.graph import Dag, Network
+
+    schema, codes = table_.schema, table_.codes
+    states, target = schema.cardinalities, schema.target
+    weights = np.ones(codes.shape[1]) if table_.weights is None else table_.weights
+    missing, scores = np.iinfo(codes.dtype).max, []
+    for fold in np.unique(folds):
+        rest, own = folds != fold, np.flatnonzero(folds == fold)
+        parents, tables = [], []
+        for feature in range(target):
+            above = structure.get(feature)
+            parents.append(() if above is None else (*above, target))
+            columns = (feature,) if above is None else (*sorted(above), feature, target)
+            counts = table(codes[:, rest], states, columns, weights[rest])
+            tables.append(smoothed(counts, 0 if above is None else len(above), 1.0 if above is None else smooth))
+        prior = smoothed(table(codes[:, rest], states, (target,), weights[rest]), 0, smooth)
+        network = Network(schema, Dag(schema.names, (*parents, ())), (*tables, prior))
+        right = 0.0
+        for row in own:
+            joint = class_joint(network, [int(c) for c in codes[:target, row]], missing)
+            posterior = joint / joint.sum() if joint.sum() > 0 else prior
+            label = int(codes[target, row])
+            if scoring == "accuracy":
+                right += weights[row] * (label == int(np.flatnonzero(posterior >= posterior.max() * (1 - 1e-9))[0]))
+            else:
+                right += weights[row] * (math.log(posterior[label]) if posterior[label] > 0 else -math.inf)
+        scores.append(right / weights[own].sum())
+    return float(np.mean(scores))
+
+
+def wrapper_search(learner, table_, folds, *, epsilon, smooth=0.01, scoring="accuracy", k=2):
+    """Search as the specification says, each candidate refitted from the rows; give the final structure and scores."""
+    features = [i for i in range(table_.schema.target) if table_.schema.cardinalities[i] > 1]
+    everything = dict.fromkeys(range(table_.schema.target), ())
+
+    def value(structure):
+        return fold_score(table_, folds, structure, smooth=smooth, scoring=scoring)
+
+    current = {} if learner in ("fssj", "selective") else everything
+    score = value(current)
+    scores = [score]
+    perfect = 1.0 if scoring == "accuracy" else 0.0
+    while score < perfect - 1.5e-8:
+        candidates = _candidates(learner, current, features, value, k)
+        values = [value(candidate) for candidate in candidates]
+        if not values or max(values) == -math.inf or max(values) - epsilon < score - 1e-9:
+            break
+        chosen = next(i for i, v in enumerate(values) if v >= max(values) - 1e-9)
+        current, score = candidates[chosen], values[chosen]
+        scores.append(score)
+    return current, scores
+
+
+def _leads(structure, x, y):
+    """Whether arcs lead from x to y."""
+    return any(p == x or _leads(structure, x, p) for p in structure[y])
+
+
+def _components(structure):
+    groups = [{f} for f in sorted(structure)]
+    for child, parents in structure.items():
+        for parent in parents:
+            a = next(g for g in groups if child in g)
+            b = next(g for g in groups if parent in g)
+            if a is not b:
+                groups = [g for g in groups if g is not a and g is not b] + [a | b]
+    return sorted((sorted(group) for group in groups), key=lambda group: group[0])
+
+
+def _candidates(learner, current, features, value, k):
+    if learner == "tan-hc":
+        return _tree_arcs(current, features)
+    if learner == "tan-hcsp":
+        return _super_parent_arcs(current, features, value)
+    if learner == "kdb-hc":
+        return _dependence_arcs(current, features, k)
+    absent = [f for f in features if f not in current]
+    alone = [{**current, f: ()} for f in absent]
+    if learner == "selective":
+        return alone
+    if learner == "fssj":
+        return alone + [{**current, f: tuple(group)} for f in absent for group in _components(current)]
+    present = [f for f in features if f in current]
+    removed = [{f: tuple(p for p in ps if p != x) for f, ps in current.items() if f != x} for x in present]
+    groups = [group for group in _components(current) if group[0] in features]
+    pairs = itertools.combinations(groups, 2)
+    return removed + [{**current, **{f: tuple(sorted((*current[f], *b))) for f in a}} for a, b in pairs]
+
+
+def _tree_arcs(current, features):
+    found, met = [], set()
+    orphans = [f for f in features if not current[f]]
+    for x, y in itertools.product(features, orphans):
+        if x == y or _leads(current, y, x) or len(orphans) < 2:
+            continue
+        if x in orphans and (y, x) in met:
+            continue
+        met.add((x, y))
+        found.append({**current, y: (x,)})
+    return found
+
+
+def _super_parent_arcs(current, features, value):
+    choices = []
+    for x in features:
+        children = [y for y in features if y != x and not current[y] and not _leads(current, y, x)]
+        if children:
+            choices.append((value({**current, **dict.fromkeys(children, (x,))}), x, children))
+    if not choices:
+        return []
+    top = max(choice[0] for choice in choices)
+    _, x, children = next(choice for choice in choices if choice[0] == top or choice[0] >= top - 1e-9)
+    return [{**current, y: (x,)} for y in children]
+
+
+def _dependence_arcs(current, features, k):
+    found, met = [], set()
+    for x, y in itertools.permutations(features, 2):
+        if x in current[y] or len(current[y]) >= k or _leads(current, y, x):
+            continue
+        if set(current[x]) == set(current[y]) and (y, x) in met:
+            continue
+        met.add((x, y))
+        found.append({**current, y: tuple(sorted((*current[y], x)))})
+    return found
+
+
+def weighted_objective(network, codes, labels, exponents, *, squared, weights=None):
+    """The objective of weighted naive Bayes, row by row; a gap drops out."""
+    total = 0.0
+    for row in range(codes.shape[1]):
+        joint = np.log(network.tables[-1]).copy()
+        for i, exponent in enumerate(exponents):
+            if codes[i, row] < network.schema.cardinalities[i]:
+                joint += exponent * np.log(network.tables[i][codes[i, row]])
+        posterior = np.exp(joint - joint.max())
+        posterior /= posterior.sum()
+        weight = 1.0 if weights is None else weights[row]
+        if squared:
+            total -= weight * 0.5 * ((posterior - np.eye(len(joint))[labels[row]]) ** 2).sum()
+        else:
+            total += weight * math.log(posterior[labels[row]])
+    return total

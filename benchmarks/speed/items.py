@@ -171,7 +171,7 @@ def growth(setting: Setting) -> list[Line]:
     if setting.quick:
         rows, features = [5_000, 10_000, 20_000], [20, 40, 80]
         return [_growth_in_rows(setting, rows, 20), _growth_in_features(setting, features, 1_000)]
-    rows, features = [200_000, 400_000, 800_000, 1_600_000], [250, 500, 1_000, 2_000]
+    rows, features = [200_000, 400_000, 800_000, 1_600_000], [500, 1_000, 2_000, 3_000]
     return [_growth_in_rows(setting, rows, 40), _growth_in_features(setting, features, 4_000)]
 
 
@@ -195,7 +195,7 @@ def _growth_line(axis: str, tables: dict[int, Table], setting: Setting, size: st
     steps = np.diff(np.log(times)) / np.diff(np.log(list(tables)))
     exponent = float(np.polyfit(np.log(list(tables)), np.log(times), 1)[0])
     taken = ", ".join(f"{n:,}: {1000 * seconds:.0f} ms" for n, seconds in zip(tables, times, strict=True))
-    note = f"{expected} expected, {steps[-1]:.2f} over the last doubling; one thread; {taken}"
+    note = f"{expected} expected, {steps[-1]:.2f} over the last step; one thread; {taken}"
     return Line(12, f"TAN fit, growth with {axis}", size, "", value=exponent, unit=" (exponent)", note=note)
 
 

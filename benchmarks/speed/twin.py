@@ -1,6 +1,7 @@
 """The slow twin of the wrapper searches: every candidate is refitted from the rows, fold by fold.
 
-It takes part in the same search loop as the evaluator that subtracts counts, and must give the same scores.
+It scores structures as the evaluator that subtracts counts does, with one difference: a category that only held-out
+rows have is unknown to the refitted model, which takes it as missing.
 """
 
 from __future__ import annotations

@@ -142,3 +142,32 @@ def _axes(dag):
     from tanbark.graph.network import family_axes
 
     return [family_axes(parents, node, len(dag.names) - 1) for node, parents in enumerate(dag.parents)]
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.5, 0.9])
+def test_model_averaging(car, prior):
+    clf = tb.NaiveBayes(parameters=tb.MANB(prior=prior)).fit(*car)
+    assert clf.parameters_.arc_posterior_ == approx(value(f"manb_prior{prior}.arc_posterior"), rel=1e-9)
+    if prior == 0.5:
+        found = clf.predict_proba(car[0].iloc[:5])
+        for row, expected in zip(found, value("manb_prior0.5.predict_first5"), strict=True):
+            assert dict(zip(clf.classes_, row, strict=True)) == approx(expected, rel=1e-9)
+
+
+def test_averaged_one_dependence(car):
+    X, y = car
+    clf = tb.AODE().fit(X, y)
+    found = clf.predict_proba(X.iloc[:5])
+    for row, expected in zip(found, value("aode_smooth1.predict_first5"), strict=True):
+        assert dict(zip(clf.classes_, row, strict=True)) == approx(expected, rel=1e-9)
+    assert clf.score(X, y) == approx(value("aode_smooth1.train_accuracy"), abs=1e-12)
+    unacc = list(clf.classes_).index("unacc")
+    assert clf.predict_proba(X.iloc[[11]])[0, unacc] == approx(0.793434, abs=5e-7)  # from Weka, by bnclassify's tests
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_weights_that_are_all_one(car, normalize):
+    """On these data no weight below 1 helps, so that renormalising, as bnclassify does, makes no difference."""
+    clf = tb.NaiveBayes(parameters=tb.WANBIA(normalize=normalize)).fit(*car)
+    assert clf.parameters_.weights_ == approx(value("wanbia.weights"), abs=1e-9)
+    assert clf.conditional_log_likelihood(*car) == approx(value("wanbia.cLogLik"), abs=1e-8)

@@ -59,8 +59,9 @@ ATTRIBUTES = """Attributes
 
 SEARCH_ATTRIBUTES = """structure_score_ : float
         The cross-validated score of the structure that was found.
-    history_ : tuple of Step
-        Every step: its score, what it changed, the candidates it chose from, and its seconds."""
+    history_ : History
+        Every step: its score, what it changed, the candidates it chose from, and its seconds; ``to_frame()`` and
+        ``plot()`` show it."""
 
 COMMON = f"{SMOOTHING}\n    {PARAMETERS}\n    {LIMITS}\n\n    {ATTRIBUTES}"
 SEARCHED = f"{SEARCH}\n    {COMMON}\n    {SEARCH_ATTRIBUTES}"

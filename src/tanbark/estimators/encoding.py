@@ -162,5 +162,6 @@ def report_unseen(unseen: dict[str, int], n_rows: int, how: str) -> None:
             "unseen='marginalize' to treat them as missing."
         )
         raise InputError(msg)
-    msg = f"{total} values in {n_rows} rows were never seen in training and are treated as missing ({told})."
+    what = "1 value in" if total == 1 else f"{total} values in"
+    msg = f"{what} {n_rows} rows never seen in training: treated as missing ({told})."
     warn(msg, UnseenCategoryWarning)

@@ -133,9 +133,10 @@ def _to_document(model: TableClassifier) -> dict[str, Any]:
 
 def _network_document(model: NetworkClassifier) -> dict[str, Any]:
     weights = getattr(getattr(model, "parameters_", None), "weights_", None)
+    score = getattr(model, "structure_score_", math.nan)
     return {
         "parents": [list(parents) for parents in model.dag_.parents],
-        "structure_score": getattr(model, "structure_score_", None),
+        "structure_score": score if math.isfinite(score) else None,
         "weights": None if weights is None else [weights[name] for name in model.schema_.names[:-1]],
         "counts": [table.ravel().tolist() for table in model.family_counts_],
     }

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import CountEngine
+from tanbark.inference.joined import WORTH_ROWS, Joined, average_joined, join
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.params import Smoothing, estimate
-from tanbark.table import Schema
+from tanbark.table import Schema, missing_code
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger]
@@ -43,6 +45,12 @@ class SuperParents:
     prior: Floats
     counts: Floats
     given: Floats
+
+    def joined(self, sizes: NDArray[np.int64]) -> Joined | None:
+        """Give the tables of joined children, made once; None where they would be too large or unsafe."""
+        if "_joined" not in self.__dict__:
+            self.__dict__["_joined"] = join(self, sizes)
+        return cast("Joined | None", self.__dict__["_joined"])
 
 
 def super_parent_cells(schema: Schema, order: int) -> int:
@@ -83,11 +91,12 @@ def _fill_given(
     """Estimate P(feature | super-parents, class) for every model and feature, tables of one shape at a time."""
     target = len(sizes)
     shapes: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    states = sizes.tolist()
     for row, model in enumerate(models):
+        parent_states = math.prod(states[parent] for parent in model)
         for feature in range(target):
             if feature not in model:
-                shape = int(np.prod(sizes[list(model)])), int(sizes[feature])
-                shapes.setdefault(shape, []).append((row, feature))
+                shapes.setdefault((parent_states, states[feature]), []).append((row, feature))
     for (parent_states, feature_states), found in shapes.items():
         for low in range(0, len(found), 4096):
             part = found[low : low + 4096]
@@ -112,11 +121,15 @@ def averaged_log_proba(
     from tanbark.inference import kernels
 
     sizes = np.array(schema.cardinalities[:-1], np.int64)
+    threads = thread_count(n_jobs)
+    usable = models.counts >= least
+    if codes.shape[1] >= WORTH_ROWS and int(codes.max()) < missing_code(codes):
+        joined = models.joined(sizes)
+        if joined is not None:
+            return average_joined(joined, models, sizes, codes, usable, threads)
     out = np.zeros((codes.shape[1], schema.cardinalities[-1]))
     empty = np.zeros(codes.shape[1], np.bool_)
-    threads = thread_count(n_jobs)
     arguments: tuple[Any, ...] = (sizes, np.cumsum(sizes) - sizes, models.members, models.starts)
-    usable = models.counts >= least
 
     def work(low: int, high: int) -> None:
         kernels.average_models(codes, *arguments, models.prior, usable, models.given, low, high, out, empty)

@@ -15,6 +15,45 @@ TIE = 1e-9
 
 
 @kernel
+def estimate_folds(
+    codes: Array, weights: Array, members: Array, strides: Array, n_states: Array, smooth: float, out: Array
+) -> None:
+    """Estimate P(last member | other members, class) of every fold from all rows less the fold's own.
+
+    ``codes`` ends with the class and the fold; ``out[fold]`` is flat with the classes last. Rows with a gap in a member
+    do not count, and a configuration without mass becomes uniform.
+    """
+    target = codes.shape[0] - 2
+    n_folds, n_cells = out.shape
+    n_classes, states = n_states[target], n_states[members[-1]]
+    weighted = len(weights) > 0
+    whole = np.zeros(n_cells)
+    out[:] = 0.0
+    for row in range(codes.shape[1]):
+        cell = int(codes[target, row])
+        for m in range(len(members)):
+            code = np.int64(codes[members[m], row])
+            if code >= n_states[members[m]]:
+                cell = -1
+                break
+            cell += code * strides[m]
+        if cell >= 0:
+            weight = weights[row] if weighted else 1.0
+            out[np.int64(codes[target + 1, row]), cell] += weight
+            whole[cell] += weight
+    step = states * n_classes
+    for fold in range(n_folds):
+        for start in range(0, n_cells, step):
+            for c in range(n_classes):
+                mass = 0.0
+                for cell in range(start + c, start + step, n_classes):
+                    out[fold, cell] = whole[cell] - out[fold, cell] + smooth
+                    mass += out[fold, cell]
+                for cell in range(start + c, start + step, n_classes):
+                    out[fold, cell] = out[fold, cell] / mass if mass > 0.0 else 1.0 / states
+
+
+@kernel
 def gather_fold_logs(codes: Array, members: Array, strides: Array, tables: Array, bounds: Array, out: Array) -> None:
     """Read one family's log-table of each row's own fold: ``out[row, class]``.
 

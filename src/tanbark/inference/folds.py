@@ -148,18 +148,18 @@ class FoldEvaluator:
 
     def fold_tables(self, family: Family) -> Floats:
         """Estimate P(feature | parents, class) for every fold from the counts of all rows less the fold's own."""
-        from tanbark.counts import kernels
+        return self._remember(("tables", family), lambda: self._estimate(family))
 
-        feature, parents = family
+    def _estimate(self, family: Family) -> Floats:
+        from tanbark.inference import fold_kernels
+
+        members = np.array([*family[1], family[0]], np.int64)
         target = self._schema.target
-        columns = np.array([target + 1, *parents, feature, target], np.int64)
-        shape = self._states[columns]
-        counts = np.zeros(int(shape.prod()), np.float64 if len(self._weights) else np.int64)
-        zero = np.zeros(1, np.int64)
-        ends = np.array([0, len(columns)], np.int64)
-        kernels.count_sets(self._codes, self._weights, columns, ends, self._states, zero, counts)
-        by_fold = counts.reshape(shape)
-        return estimate(by_fold.sum(axis=0) - by_fold, -2, self._smoothing)
+        shape = (len(self._fold_weight), *(int(self._states[c]) for c in (*members, target)))
+        out = np.empty((shape[0], math.prod(shape[1:])))
+        strides, smooth = self._strides(members), float(self._smoothing.alpha)
+        fold_kernels.estimate_folds(self._codes, self._weights, members, strides, self._states, smooth, out)
+        return out.reshape(shape)
 
     def _log_prior(self) -> tuple[Floats, Floats]:
         target = self._schema.target

@@ -255,3 +255,65 @@ def average_models(
             continue
         for c in range(n_classes):
             out[row, c] = best[c] + np.log(total[c] / used) if total[c] > 0.0 else -np.inf
+
+
+@kernel
+def average_joined(
+    codes: Array, n_states: Array, groups: Array, strides: Array, places: Array, members: Array, starts: Array,
+    prior: Array, usable: Array, tables: Array, shift: float, top: int, bottom: int, out: Array, empty: Array,
+) -> None:  # fmt: skip
+    """Average the joints of super-parent models of rows without gaps by products of joined tables, model by model."""
+    n_groups, n_classes = len(places), prior.shape[1]
+    joined = np.empty((n_groups, ROWS_AT_ONCE), np.int64)
+    state, used = np.empty(ROWS_AT_ONCE, np.int64), np.empty(ROWS_AT_ONCE)
+    product, total = np.empty((ROWS_AT_ONCE, n_classes)), np.empty((ROWS_AT_ONCE, n_classes))
+    for low in range(top, bottom, ROWS_AT_ONCE):
+        size = min(ROWS_AT_ONCE, bottom - low)
+        for group in range(n_groups):
+            joined[group, :size] = places[group]
+        for i in range(len(n_states)):
+            values = codes[i, low : low + size]
+            row_places = joined[groups[i]]
+            for row in range(size):
+                row_places[row] += np.int64(values[row]) * strides[i]
+        total[:] = 0.0
+        used[:] = 0.0
+        for model in range(len(members)):
+            first, second = members[model, 0], members[model, 1]
+            for row in range(size):
+                s = np.int64(codes[first, low + row])
+                if second >= 0:
+                    s = s * n_states[second] + np.int64(codes[second, low + row])
+                s += starts[model]
+                state[row] = s
+                weight = 1.0 if usable[s] else 0.0
+                used[row] += weight
+                for c in range(n_classes):
+                    product[row, c] = prior[s, c] * weight
+            for group in range(n_groups):
+                _multiply_rows(tables, state, joined[group], size, product)
+            for row in range(size):
+                for c in range(n_classes):
+                    total[row, c] += product[row, c]
+        for row in range(size):
+            if used[row] == 0.0:
+                empty[low + row] = True
+            else:
+                for c in range(n_classes):
+                    out[low + row, c] = np.log(total[row, c] / used[row]) + shift
+
+
+@kernel
+def _multiply_rows(tables: Array, state: Array, place: Array, size: int, product: Array) -> None:
+    """Multiply every row's class vector by its entry; two classes, the commonest number, are written out."""
+    n_classes = product.shape[1]
+    if n_classes == 2:
+        for row in range(size):
+            entry = tables[state[row], place[row]]
+            product[row, 0] *= entry[0]
+            product[row, 1] *= entry[1]
+    else:
+        for row in range(size):
+            entry = tables[state[row], place[row]]
+            for c in range(n_classes):
+                product[row, c] *= entry[c]

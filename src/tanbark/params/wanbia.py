@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 from tanbark.errors import OptionError
 from tanbark.graph import Network
@@ -85,5 +86,6 @@ def optimize(
     low, high = bounds
     start = np.clip(np.ones(n), -np.inf if low is None else low, np.inf if high is None else high)
     options: dict[str, Any] = {"maxiter": max_iter, "maxfun": 100 * max_iter, "ftol": tol * 1e-3, "gtol": tol}
-    found = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=[bounds] * n, options=options)
+    with threadpool_limits(limits=1, user_api="blas"):  # the optimiser's vectors are too short for threads
+        found = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=[bounds] * n, options=options)
     return Fitted(found.x, float(objective(found.x)[0]), int(found.nit))

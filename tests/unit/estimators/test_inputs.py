@@ -262,7 +262,7 @@ SEEN = pd.DataFrame({"word": ["a", "z", "y", None], "whole": [1.0, 2.0, 9.0, np.
 
 def test_unseen_categories_are_counted_and_marginalised():
     clf = tb.NaiveBayes().fit(X, Y)
-    with pytest.warns(tb.UnseenCategoryWarning, match=r"3 values in 4 rows were never seen.*'word': 2, 'whole': 1"):
+    with pytest.warns(tb.UnseenCategoryWarning, match=r"3 values in 4 rows never seen.*'word': 2, 'whole': 1"):
         proba = clf.predict_proba(SEEN)
     blank = SEEN.assign(word=["a", None, None, None], whole=[1.0, 2.0, None, None])
     with warnings.catch_warnings():

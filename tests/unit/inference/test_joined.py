@@ -1,0 +1,49 @@
+"""Rows without gaps take joined tables; they must give what the way in logarithms gives."""
+
+import numpy as np
+import pytest
+
+import tanbark as tb
+from tanbark.inference import averaged, joined
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 3, 3000)
+    X = np.column_stack([rng.integers(0, 1 + k % 6, 3000) for k in range(9)])
+    X[:, 3] = np.where(rng.random(3000) < 0.4, y, X[:, 3])
+    return X, y
+
+
+def joint(clf, X, monkeypatch, *, fast):
+    monkeypatch.setattr(averaged, "WORTH_ROWS", 1 if fast else 10**9)
+    return clf.predict_joint_log_proba(X)
+
+
+@pytest.mark.parametrize("cls", [tb.AODE, tb.A2DE])
+@pytest.mark.parametrize("options", [{}, {"m": 500}, {"m": 10**6}, {"prior": "bdeu", "class_prior": [0.1, 0.2, 0.7]}])
+def test_joined_tables_agree_with_logarithms(cls, options, rows, monkeypatch):
+    clf = cls(**options).fit(*rows)
+    assert clf.averages_[0].joined(np.array(clf.schema_.cardinalities[:-1])) is not None
+    fast, slow = (joint(clf, rows[0], monkeypatch, fast=fast) for fast in (True, False))
+    assert fast == pytest.approx(slow, abs=1e-10)
+
+
+def test_no_joined_tables_where_they_would_be_unsafe_or_too_large(rows, monkeypatch):
+    sizes = np.array(tb.AODE().fit(*rows).schema_.cardinalities[:-1])
+    impossible = tb.AODE(alpha=0).fit(*rows)
+    assert impossible.averages_[0].joined(sizes) is None
+    slow = joint(impossible, rows[0], monkeypatch, fast=False)
+    assert np.array_equal(joint(impossible, rows[0], monkeypatch, fast=True), slow)
+    monkeypatch.setattr(joined, "MOST_BYTES", 1000)
+    assert tb.AODE().fit(*rows).averages_[0].joined(sizes) is None
+
+
+def test_four_hundred_features_do_not_underflow(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (1500, 400)), rng.integers(0, 2, 1500)
+    clf = tb.AODE().fit(X, y)
+    fast = joint(clf, X, monkeypatch, fast=True)
+    assert np.isfinite(fast).all()
+    assert fast[:40] == pytest.approx(joint(clf, X[:40], monkeypatch, fast=False), rel=1e-12)

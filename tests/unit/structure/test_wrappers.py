@@ -1,0 +1,265 @@
+"""The six searches against a slow twin that refits from rows, and against the worked example."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pytest import approx
+
+import naive
+import tanbark as tb
+from fixtures_small import f500
+from strategies import make_schema, make_table
+from tanbark.counts import MemoryCounts
+from tanbark.inference.folds import FoldEvaluator
+from tanbark.structure.search import supernodes
+from tanbark.table import CodedTable, Column, Schema
+
+SEARCHES = ("tan-hc", "tan-hcsp", "kdb-hc", "fssj", "bsej", "selective")
+
+
+def evaluator(table, folds, **options):
+    return FoldEvaluator(table.codes, table.schema, folds, weights=table.weights, **options)
+
+
+def search(name, table, folds, *, epsilon=0.01, options=None, **scoring):
+    evaluate = evaluator(table, folds, **scoring)
+    return tb.LEARNERS[name].learn(MemoryCounts(table), evaluate=evaluate, epsilon=epsilon, **(options or {}))
+
+
+def inside(dag):
+    """The features that are in, with their feature parents."""
+    target = len(dag.names) - 1
+    return {i: tuple(p for p in ps if p != target) for i, ps in enumerate(dag.parents) if target in ps}
+
+
+@pytest.fixture(scope="module")
+def worked():
+    data = f500()
+    sizes = {"A": 2, "B": 2, "W": 3, "V": 2, "U": 2, "class": 2}
+    schema = Schema(tuple(Column(name, "category", "number", tuple(range(size))) for name, size in sizes.items()))
+    table = CodedTable(schema, np.vstack([data[:, 1:].T, data[:, 0]]).astype(np.uint8))
+    return table, naive.dealt_folds(data[:, 0], 5)
+
+
+STEPS = {
+    ("tan-hc", 0.01): [("start", 0.761801), ("W -> V", 0.796004)],
+    ("tan-hc", 0): [
+        ("start", 0.761801), ("W -> V", 0.796004), ("B -> W", 0.799924), ("A -> U", 0.804025), ("A -> B", 0.806005),
+    ],
+    ("tan-hcsp", 0.01): [("start", 0.761801), ("B -> V", 0.775902), ("B -> W", 0.793904)],
+    ("fssj", 0.01): [("start", 0.646012), ("+ W", 0.739698)],
+    ("bsej", 0.01): [("start", 0.761801), ("- V", 0.802004)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "epsilon"), STEPS)
+def test_the_steps_of_the_worked_example(worked, name, epsilon):
+    learnt = search(name, *worked, epsilon=epsilon)
+    assert [step.move for step in learnt.history] == [move for move, _ in STEPS[name, epsilon]]
+    assert [step.score for step in learnt.history] == approx([score for _, score in STEPS[name, epsilon]], abs=5e-7)
+    assert learnt.score == learnt.history[-1].score
+
+
+@pytest.mark.parametrize(("name", "candidates"), [("tan-hc", 10), ("fssj", 5), ("bsej", 15), ("kdb-hc", 10)])
+def test_the_candidates_of_the_first_step(worked, name, candidates):
+    assert search(name, *worked).history[1].candidates == candidates
+
+
+def test_the_super_parents_of_the_worked_example(worked):
+    a, b, w, v, u = range(5)
+    evaluate = evaluator(*worked)
+    naive_bayes = [()] * 5
+    together = {x: evaluate.score(tuple(() if y == x else (x,) for y in range(5))) for x in range(5)}
+    assert together[b] == approx(0.793904, abs=5e-7)
+    assert max(together, key=together.get) == b
+    naive_bayes[v] = (b,)
+    second = {b: (a, w, u), a: (b, w, u), w: (a, b, u), u: (a, b, w), v: (a, w, u)}  # b is an ancestor of v
+    scores = {
+        x: evaluate.score(tuple((x,) if y in ys else naive_bayes[y] for y in range(5))) for x, ys in second.items()
+    }
+    assert scores[b] == approx(0.793904, abs=5e-7)
+    assert max(scores, key=scores.get) == b
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "log-loss"])
+@pytest.mark.parametrize("gaps", [0.0, 0.2], ids=["complete", "gaps"])
+@pytest.mark.parametrize("name", SEARCHES)
+def test_the_slow_twin_takes_the_same_steps(name, gaps, scoring):
+    rng = np.random.default_rng([SEARCHES.index(name), int(10 * gaps), len(scoring)])
+    for weighted in (False, True):
+        table = make_table(rng, (2, 3, 1, 2, 2, 2), 36, gaps=gaps, weighted=weighted)
+        folds = naive.dealt_folds(table.codes[-1], 3)
+        structure, scores = naive.wrapper_search(name, table, folds, epsilon=0, scoring=scoring)
+        learnt = search(name, table, folds, epsilon=0, scoring=scoring)
+        assert [step.score for step in learnt.history] == approx(scores, abs=1e-9)
+        assert inside(learnt.dag) == structure
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_the_slow_twin_without_smoothing(name):
+    """Zeros make rows impossible under some classes, or under all, and what was zero must come back."""
+    rng = np.random.default_rng([7, SEARCHES.index(name)])
+    for gaps in (0.0, 0.25):
+        table = make_table(rng, (4, 3, 3, 3), 30, gaps=gaps)
+        folds = naive.dealt_folds(table.codes[-1], 3)
+        structure, scores = naive.wrapper_search(name, table, folds, epsilon=0, smooth=0)
+        learnt = search(name, table, folds, epsilon=0, smooth=0)
+        assert [step.score for step in learnt.history] == approx(scores, abs=1e-9)
+        assert inside(learnt.dag) == structure
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_no_feature_has_more_than_k_feature_parents(k):
+    table = make_table(np.random.default_rng(5), (3, 2, 3, 2, 3), 60)
+    folds = naive.dealt_folds(table.codes[-1], 3)
+    learnt = search("kdb-hc", table, folds, epsilon=0, scoring="log-loss", options={"k": k})
+    structure, _ = naive.wrapper_search("kdb-hc", table, folds, epsilon=0, scoring="log-loss", k=k)
+    assert inside(learnt.dag) == structure
+    assert max(map(len, structure.values())) <= k
+
+
+def test_with_one_parent_hill_climbing_grows_trees():
+    table = make_table(np.random.default_rng(6), (3, 2, 3, 2, 3), 80)
+    folds = naive.dealt_folds(table.codes[-1], 4)
+    one = search("kdb-hc", table, folds, epsilon=0, options={"k": 1})
+    tree = search("tan-hc", table, folds, epsilon=0)
+    assert all(len(parents) <= 1 for parents in inside(one.dag).values())
+    assert [(s.move, s.score) for s in one.history] == [(s.move, s.score) for s in tree.history]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("scoring", ["accuracy", "log-loss"])
+def test_scores_never_fall_and_each_step_gains(name, scoring):
+    table = make_table(np.random.default_rng(9), (3, 3, 4, 2, 3, 2), 200, gaps=0.1)
+    folds = naive.dealt_folds(table.codes[-1], 4)
+    for epsilon in (0, 0.01):
+        learnt = search(name, table, folds, epsilon=epsilon, scoring=scoring)
+        scores = np.array([step.score for step in learnt.history])
+        assert (np.diff(scores) >= epsilon - 1e-9).all()
+        assert all(step.seconds >= 0 for step in learnt.history)
+
+
+@pytest.mark.parametrize("name", ["fssj", "bsej"])
+def test_joined_features_are_one_complete_group(name):
+    table = make_table(np.random.default_rng(10), (2, 3, 2, 3, 2, 2), 120)
+    learnt = search(name, table, naive.dealt_folds(table.codes[-1], 3), epsilon=0)
+    structure = inside(learnt.dag)
+    parents = tuple(structure.get(i) for i in range(5))
+    for group in supernodes(parents):
+        arcs = sum(len(structure[member]) for member in group)
+        assert arcs == len(group) * (len(group) - 1) // 2
+        assert all(set(structure[member]) <= set(group) for member in group)
+
+
+def test_joining_happens_where_it_must():
+    """The class is the parity of two features: each alone is worthless, together they are all."""
+    rng = np.random.default_rng(0)
+    a, b, noise = rng.integers(0, 2, (3, 200))
+    table = CodedTable(make_schema((2, 2, 2, 2)), np.vstack([noise, a, b, a ^ b]).astype(np.uint8))
+    folds = naive.dealt_folds(table.codes[-1], 4)
+    backward = search("bsej", table, folds)
+    assert "(x1) joined to (x2)" in [step.move for step in backward.history]
+    assert backward.score == 1.0
+    for name in ("tan-hc", "tan-hcsp", "kdb-hc"):
+        learnt = search(name, table, folds, epsilon=0)
+        assert learnt.score == 1.0
+        assert {1, 2} in [{child, *parents} for child, parents in inside(learnt.dag).items()]
+
+
+def test_forward_joining_needs_a_first_feature_that_helps():
+    """With one of the two mostly 1, the other is taken in first, and then the one is joined to it."""
+    rng = np.random.default_rng(1)
+    a, b, noise = rng.random(300) < 0.8, rng.random(300) < 0.5, rng.random(300) < 0.5
+    table = CodedTable(make_schema((2, 2, 2, 2)), np.vstack([noise, a, b, a ^ b]).astype(np.uint8))
+    learnt = search("fssj", table, naive.dealt_folds(table.codes[-1], 4))
+    assert [step.move for step in learnt.history] == ["start", "+ x2", "+ x1 joined to (x2)"]
+    assert [step.candidates for step in learnt.history] == [1, 3, 4]
+    assert inside(learnt.dag) == {1: (2,), 2: ()}
+    assert learnt.score == 1.0
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_constant_columns_are_never_moved(name):
+    table = make_table(np.random.default_rng(12), (1, 3, 2, 1, 2), 60, gaps=0.1)
+    learnt = search(name, table, naive.dealt_folds(table.codes[-1], 3), epsilon=0)
+    structure = inside(learnt.dag)
+    kept = name not in ("fssj", "selective")
+    assert (0 in structure) == (3 in structure) == kept
+    assert all(structure.get(i) in ((), None) for i in (0, 3))
+    assert not any({0, 3} & set(parents) for parents in structure.values())
+    assert not any("x0" in step.move or "x3" in step.move for step in learnt.history)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_one_feature_and_one_class(name):
+    one = make_table(np.random.default_rng(1), (3, 2), 40)
+    learnt = search(name, one, naive.dealt_folds(one.codes[-1], 3), epsilon=0)
+    assert len(learnt.dag.names) == 2
+    single = make_table(np.random.default_rng(2), (2, 3, 1), 30)
+    learnt = search(name, single, naive.dealt_folds(single.codes[-1], 3), epsilon=0)
+    assert learnt.score == 1.0
+    assert len(learnt.history) == 1
+
+
+class Recorder:
+    """Tells what was asked, and likes every structure better than the last."""
+
+    best_possible = 1e9
+
+    def __init__(self):
+        self.asked, self.value = [], 0.0
+
+    def settle(self, structure):
+        self.asked.append([])
+
+    def score(self, structure):
+        self.asked[-1].append(structure)
+        self.value += 1.0
+        return self.value
+
+
+def skeleton(structure):
+    arcs = {frozenset((p, y)) for y, parents in enumerate(structure) for p in parents or ()}
+    colliders = set()
+    for y, parents in enumerate(structure):
+        for a in parents or ():
+            colliders |= {(a, y, b) for b in parents if a < b and frozenset((a, b)) not in arcs}
+    inside_ = tuple(parents is not None for parents in structure)
+    return inside_, frozenset(arcs), frozenset(colliders)
+
+
+@pytest.mark.parametrize("name", ["tan-hc", "kdb-hc"])
+def test_equivalent_arcs_are_evaluated_once(name):
+    """No two candidates of a step have the same skeleton and colliders (Verma and Pearl, 1990)."""
+    table = make_table(np.random.default_rng(0), (2, 2, 2, 2, 2, 2), 20)
+    recorder = Recorder()
+    tb.LEARNERS[name].learn(MemoryCounts(table), evaluate=recorder, epsilon=0.0)
+    assert len(recorder.asked) > 3
+    for asked in recorder.asked:
+        assert len({skeleton(structure) for structure in asked}) == len(asked)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("epsilon", [-0.1, "0.01", None, True, float("nan")])
+def test_a_bad_least_gain_is_refused(name, epsilon):
+    table = make_table(np.random.default_rng(0), (2, 2), 10)
+    with pytest.raises(tb.OptionError, match="epsilon must be a number of at least 0"):
+        search(name, table, np.arange(10) % 2, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [np.float32(0.01), np.int64(0), 1, float("inf")])
+def test_any_real_number_is_a_least_gain(epsilon):
+    table = make_table(np.random.default_rng(0), (2, 2), 10)
+    assert len(search("fssj", table, np.arange(10) % 2, epsilon=epsilon).history) >= 1
+
+
+def test_families_that_are_too_large_are_passed_over():
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 12, (2, 400))
+    table = CodedTable(make_schema((12, 12, 2)), np.vstack([a, b, (a + b) % 2]).astype(np.uint8))
+    folds = naive.dealt_folds(table.codes[-1], 2)
+    assert len(search("tan-hc", table, folds).history) == 2
+    learnt = search("tan-hc", table, folds, max_cells=287)
+    assert inside(learnt.dag) == {0: (), 1: ()}
+    assert inside(search("tan-hc", table, folds, max_cells=288).dag) == {0: (), 1: (0,)}
