@@ -148,10 +148,10 @@ def _begin_alike(members: Array, member_starts: Array, s: int) -> bool:
     before, begin, end = member_starts[s - 1], member_starts[s], member_starts[s + 1]
     if begin - before != end - begin:
         return False
+    alike = True
     for place in range(end - begin - 1):
-        if members[before + place] != members[begin + place]:
-            return False
-    return True
+        alike &= members[before + place] == members[begin + place]
+    return alike
 
 
 @kernel

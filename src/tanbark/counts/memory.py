@@ -43,6 +43,11 @@ class MemoryCounts:
         return self._table.schema
 
     @property
+    def table(self) -> CodedTable:
+        """The rows themselves."""
+        return self._table
+
+    @property
     def n_rows(self) -> int:
         """Number of rows, whatever their weights."""
         return self._table.n_rows
@@ -69,7 +74,7 @@ class MemoryCounts:
         return [flat[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes, strict=True)]
 
     def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
-        """Count groups of sets whose tables have one shape; each group gives one array, its sets along the first axis."""
+        """Count groups of sets whose tables have one shape: one array a group, its sets along the first axis."""
         shapes = [tuple(int(self._states[column]) for column in group[0]) for group in groups]
         sizes = np.repeat([math.prod(shape) for shape in shapes], [len(group) for group in groups])
         flat, low = self._count_sets([columns for group in groups for columns in group], sizes), 0

@@ -9,8 +9,9 @@ from tanbark.estimators.discretizers import (
     UniformDiscretizer,
 )
 from tanbark.estimators.explain import Explanation, RowExplanation
+from tanbark.estimators.general import BAN, GBN, ChowLiuTree, SparseCandidateGBN
 from tanbark.estimators.model_file import load
-from tanbark.estimators.parameters import AWNB, MANB, WANBIA
+from tanbark.estimators.parameters import AWNB, EM, MANB, WANBIA
 from tanbark.estimators.searched import (
     BSEJ,
     FSSJ,
@@ -25,14 +26,18 @@ __all__ = [
     "A2DE",
     "AODE",
     "AWNB",
+    "BAN",
     "BSEJ",
+    "EM",
     "FSSJ",
+    "GBN",
     "KDB",
     "MANB",
     "SPODE",
     "TAN",
     "WANBIA",
     "BayesNetClassifier",
+    "ChowLiuTree",
     "CrossValidation",
     "Explanation",
     "FixedStructure",
@@ -43,6 +48,7 @@ __all__ = [
     "QuantileDiscretizer",
     "RowExplanation",
     "SelectiveNaiveBayes",
+    "SparseCandidateGBN",
     "SuperParentTAN",
     "UniformDiscretizer",
     "WrapperKDB",

@@ -169,6 +169,8 @@ def _network(model: TableClassifier) -> Network:
 
 def _column_document(column: Column) -> dict[str, Any]:
     document: dict[str, Any] = {"name": column.name, "kind": column.kind, "values": column.values}
+    if column.gap_state:
+        document["gap_state"] = True
     if column.kind == "interval":
         return {**document, "cuts": list(column.cuts)}
     return {**document, "levels": [_plain(level, f"the category {column.name}") for level in column.levels]}
@@ -246,7 +248,7 @@ def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None
     model.family_counts_ = _counts(document["counts"], schema, model.dag_)
     if score is not None:
         model.structure_score_ = float(score)
-    weighted = model.parameters is not None and model.parameters.needs_rows
+    weighted = model.parameters is not None and model.parameters.weighs
     _demand(weighted == (weights is not None), "weights and parameters do not go together")
     if weighted:
         numbers = _list(weights, "weights")
@@ -307,16 +309,18 @@ def _column(document: Any) -> Column:
     _demand(isinstance(name, str), f"the column name {short(name)} is no string")
     _demand(kind in ("category", "interval"), f"the column {name!r} is of unknown kind {short(kind)}")
     _demand(values in ("number", "text", "boolean"), f"the column {name!r} holds unknown values {short(values)}")
+    gap_state = document.get("gap_state", False)
+    _demand(isinstance(gap_state, bool), f"whether a gap of {name!r} is a state is not said")
     if kind == "interval":
         cuts = _list(document["cuts"], f"cuts of {name!r}")
         _demand(all(map(_is_number, cuts)), f"a cut of {name!r} is no number")
         _demand(all(low < high for low, high in pairwise(cuts)), f"the cuts of {name!r} do not rise")
-        return Column(name, kind, values, cuts=tuple(float(cut) for cut in cuts))
+        return Column(name, kind, values, cuts=tuple(float(cut) for cut in cuts), gap_state=gap_state)
     levels = tuple(_list(document["levels"], f"categories of {name!r}"))
     plain = all(isinstance(level, (str, bool, int, float)) for level in levels)
     _demand(plain, f"a category of {name!r} is no plain value")
     _demand(len(set(levels)) == len(levels), f"a category of {name!r} occurs twice")
-    return Column(name, kind, values, levels)
+    return Column(name, kind, values, levels, gap_state=gap_state)
 
 
 def _labels(column: Column, kind: Any) -> NDArray[Any]:

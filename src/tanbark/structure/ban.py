@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from tanbark.counts import CountEngine
 from tanbark.errors import OptionError
 from tanbark.graph import Dag
@@ -45,12 +43,9 @@ def learn(
     begin[target], fixed[target] = conditional, conditional
     begin[target, target] = fixed[target, target] = False
     rules = replace(rules, allowed=allowed, fixed=fixed)
-    gains = Gains(counts, score, ess=ess, allowed=allowed, max_cells=max_cells if conditional else max_cells // _classes(counts))
+    most_cells = max_cells if conditional else max_cells // schema.cardinalities[target]  # the class is added later
+    gains = Gains(counts, score, ess=ess, allowed=allowed, max_cells=most_cells)
     walk = Walk(tabu, tabu_length, restarts, shake)
     found = climb(gains, rules, begin, walk, generator(random_state), schema.names)
     inner = [tuple(p for p in parents if p != target) for parents in found.dag.parents[:target]]
     return Learnt(Dag.augmented(schema.names, inner), found.score, found.history)
-
-
-def _classes(counts: CountEngine) -> int:
-    return int(np.maximum(1, counts.schema.cardinalities[counts.schema.target]))

@@ -137,7 +137,9 @@ def best_move(moves: Floats) -> tuple[int, int, int] | None:
     return kind, x, y
 
 
-def climb(gains: Gains, rules: Rules, start: Mask, walk: Walk, rng: np.random.Generator, names: Sequence[str]) -> Learnt:
+def climb(
+    gains: Gains, rules: Rules, start: Mask, walk: Walk, rng: np.random.Generator, names: Sequence[str]
+) -> Learnt:
     """Climb from a graph; give the best graph met, its score and the steps that led upwards to each new best.
 
     A tabu step is the best move to a graph that is not among the last ones, better or worse; after ``walk.tabu`` of
@@ -175,9 +177,7 @@ def _ascend(state: Climb, walk: Walk, names: Sequence[str], steps: list[Step]) -
             return best, arcs
         kind, x, y = found
         state.apply(kind, x, y, float(moves[found]))
-        steps.append(
-            Step(state.score, f"{KINDS[kind]} {names[x]} -> {names[y]}", legal, perf_counter() - begun)
-        )
+        steps.append(Step(state.score, f"{KINDS[kind]} {names[x]} -> {names[y]}", legal, perf_counter() - begun))
         graph = state.arcs.tobytes()
         recent.append(graph)
         fruitless += 1
@@ -229,7 +229,7 @@ def make_rules(
 def arc_mask(option: str, arcs: Any, names: tuple[str, ...]) -> Mask:
     """Turn a list of (parent, child) names into a matrix."""
     if isinstance(arcs, str) or iter(arcs) is arcs:
-        msg = f"{option} must be a list of (parent, child) pairs; got {type(arcs).__name__}, which can be read only once."
+        msg = f"{option} must be a list of (parent, child) pairs; got {type(arcs).__name__}."
         raise OptionError(msg)
     mask = np.zeros((len(names), len(names)), bool)
     for arc in arcs:
