@@ -176,7 +176,7 @@ def _join_bits(
         for word in range(size):
             total += popcount(held[cell, word])
         totals[cell] = np.int64(total)
-    return cells  # type: ignore[no-any-return]  # a whole number once compiled
+    return cells
 
 
 @kernel

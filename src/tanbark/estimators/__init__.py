@@ -20,6 +20,7 @@ from tanbark.estimators.searched import (
     SuperParentTAN,
     WrapperKDB,
 )
+from tanbark.estimators.text import TextExplanation, TextNaiveBayes
 from tanbark.estimators.validation import CrossValidation, cross_validate_network
 
 __all__ = [
@@ -50,6 +51,8 @@ __all__ = [
     "SelectiveNaiveBayes",
     "SparseCandidateGBN",
     "SuperParentTAN",
+    "TextExplanation",
+    "TextNaiveBayes",
     "UniformDiscretizer",
     "WrapperKDB",
     "cross_validate_network",

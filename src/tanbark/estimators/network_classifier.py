@@ -85,7 +85,7 @@ class NetworkClassifier(TableClassifier):
         raw, labels, weights = super()._kept_rows(raw, labels, weights)
         if self.missing != "drop":
             return raw, labels, weights
-        whole = ~raw.gaps().any(axis=0)
+        whole = np.asarray(~raw.gaps().any(axis=0))
         if not whole.any():
             msg = "missing='drop' leaves no row: each of them has a gap. Use missing='available-case' or 'em'."
             raise InputError(msg)
@@ -94,8 +94,8 @@ class NetworkClassifier(TableClassifier):
     def _mark_gaps(self, encoder: Encoder, raw: RawTable) -> Encoder:
         if self.missing != "category":
             return encoder
-        with_gaps = raw.gaps().any(axis=1)
-        columns = (replace(column, gap_state=bool(gap)) for column, gap in zip(encoder.columns, with_gaps, strict=True))
+        with_gaps = np.flatnonzero(raw.gaps().any(axis=1)).tolist()
+        columns = (replace(column, gap_state=place in with_gaps) for place, column in enumerate(encoder.columns))
         return replace(encoder, columns=tuple(columns))
 
     def _stored_order(self) -> int:

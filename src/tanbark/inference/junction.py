@@ -139,8 +139,12 @@ def _lay_out(
     sizes: Sequence[int],
 ) -> tuple[Any, ...]:  # fmt: skip
     """Flatten the tree: for every clique its columns with their strides in its own table and in its separator's."""
-    columns, own, up, above, above_starts = [], [], [], [], []
-    separators = []
+    columns: list[int] = []
+    own: list[int] = []
+    up: list[int] = []
+    above: list[int] = []
+    family: list[int] = []
+    above_starts, family_starts, separators = [], [], []
     for k, scope in enumerate(scopes):
         over = scopes[parent[k]] if parent[k] >= 0 else ()
         shared = [c for c in scope if c in over]
@@ -151,7 +155,6 @@ def _lay_out(
         above_starts.append(len(above))
         above += [steps.get(c, 0) for c in over]
         separators.append(math.prod(sizes[c] for c in shared))
-    family, family_starts = [], []
     for node, columns_of in enumerate(axes):
         steps = _strides(columns_of, sizes)
         family_starts.append(len(family))

@@ -18,7 +18,7 @@ def _log_likelihood(counts: Floats, n_configs: int, ess: float) -> Floats:
 
 
 def _penalised(counts: Floats, n_configs: int, price: float | Floats) -> Floats:
-    return _log_likelihood(counts, n_configs, 0.0) - price * n_configs * (counts.shape[2] - 1)
+    return np.asarray(_log_likelihood(counts, n_configs, 0.0) - price * (n_configs * (counts.shape[2] - 1)))
 
 
 def _aic(counts: Floats, n_configs: int, ess: float) -> Floats:
