@@ -56,7 +56,7 @@ def choose(names):
 everyone = choose(MAKERS)
 without_folds = choose([name for name in MAKERS if name not in SEARCHED])
 in_any_order = choose([name for name in MAKERS if name not in SEARCHED | CLIMBED])
-networks = choose([name for name in MAKERS if name not in AVERAGED])
+networks = choose([name for name in MAKERS if name not in {*AVERAGED, "category"}])  # there a gap is a state
 
 
 def graph(clf):
