@@ -226,7 +226,8 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the most probable class of every text; ties go to the first."""
-        return np.asarray(self.classes_[self.predict_log_proba(X).argmax(axis=1)])
+        chosen = self.predict_log_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
 
     # ------------------------------------------------------------------ looking inside
 
