@@ -21,6 +21,13 @@ CLASSIFIERS = [
     tb.AODE(),
     tb.A2DE(),
     tb.FixedStructure(),
+    tb.ChowLiuTree(),
+    tb.GBN(score="aic"),
+    tb.BAN(),
+    tb.SparseCandidateGBN(),
+    tb.NaiveBayes(missing="em"),
+    tb.NaiveBayes(missing="category"),
+    tb.TAN(missing="drop"),
     tb.BayesNetClassifier("naive"),
     tb.BayesNetClassifier("tan", options={"score": "aic"}),
 ]
@@ -33,6 +40,7 @@ SEARCHED = [
     tb.SelectiveNaiveBayes(cv=2),
 ]
 WEIGHTED = [tb.NaiveBayes(parameters=p) for p in (tb.MANB(), tb.WANBIA(), tb.AWNB(random_state=0))]
+TEXTS = [tb.TextNaiveBayes()]
 DISCRETIZERS = [tb.MDLPDiscretizer(), tb.MedianDiscretizer(), tb.QuantileDiscretizer(), tb.UniformDiscretizer()]
 
 
@@ -50,6 +58,6 @@ def exemptions(estimator):
 
 
 @pytest.mark.filterwarnings("default")  # scikit-learn's checks warn of their own accord
-@parametrize_with_checks([*CLASSIFIERS, *SEARCHED, *WEIGHTED, *DISCRETIZERS], expected_failed_checks=exemptions)
+@parametrize_with_checks([*CLASSIFIERS, *SEARCHED, *WEIGHTED, *TEXTS, *DISCRETIZERS], expected_failed_checks=exemptions)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

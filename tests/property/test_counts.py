@@ -133,3 +133,46 @@ def test_stored_counts_add_subtract_and_answer_like_rows(seed, weighted, order):
 def test_batches_give_every_row_once(table):
     batches = list(MemoryCounts(table).batches(size=7))
     assert np.array_equal(np.concatenate([codes for codes, _ in batches], axis=1), table.codes)
+
+
+@given(coded_tables(max_features=5, max_states=4, max_rows=300))
+@settings(max_examples=30, deadline=None)
+def test_many_sets_are_counted_by_bitsets_like_the_slow_twin(table):
+    n = len(table.schema.columns)
+    sets = [tuple(p) for k in range(4) for p in itertools.permutations(range(n), k)] + [(0,)] * (n + 1)
+    counts = MemoryCounts(table)
+    for columns, found in zip(sets, counts.tables(sets), strict=True):
+        assert np.array_equal(found, slow(table, columns))
+        assert found.dtype == (np.int64 if table.weights is None else np.float64)
+    assert ("_plain_bitsets" in vars(counts)) == (table.weights is None)
+
+
+def test_bitsets_of_many_blocks_and_wide_sets():
+    table = make_table(np.random.default_rng(3), (3, 4, 12, 13, 2), 20_000, gaps=0.1)
+    sets = [(0, 1, 4), (0, 1, 2), (0, 1, 3), (2, 1, 0, 4), (4,), (3, 4), (2, 2 - 1)] * 2
+    codes, states = table.codes.astype(np.int64), table.schema.cardinalities
+    for columns, found in zip(sets, MemoryCounts(table).tables(sets), strict=True):
+        seen = np.all([codes[c] < states[c] for c in columns], axis=0)
+        expected = np.zeros([states[c] for c in columns], np.int64)
+        np.add.at(expected, tuple(codes[c, seen] for c in columns), 1)
+        assert np.array_equal(found, expected)
+
+
+@given(coded_tables(max_features=4, max_states=3, max_rows=60))
+@settings(max_examples=20, deadline=None)
+def test_stacks_are_tables_of_one_shape(table):
+    target = table.schema.target
+    groups = [[(i, target), (i, target)] for i in range(target)] + [[(target,)]]
+    for counts in (MemoryCounts(table), StoredCounts.of(MemoryCounts(table), 1)):
+        for group, found in zip(groups, counts.stacks(groups), strict=True):
+            assert np.array_equal(found, np.stack(counts.tables(group)))
+
+
+@given(coded_tables(max_features=4, max_states=3, max_rows=60))
+@settings(max_examples=20, deadline=None)
+def test_stored_counts_sum_the_class_out(table):
+    stored = StoredCounts.of(MemoryCounts(table), 2)
+    n = table.schema.target
+    sets = [(0,), *itertools.permutations(range(n), 2)]
+    for columns, found in zip(sets, stored.tables(sets), strict=True):
+        assert np.array_equal(found, slow(table, columns))

@@ -50,6 +50,9 @@ class CountEngine(Protocol):
     def tables(self, sets: Sequence[ColumnSet]) -> list[Counts]:
         """Count the joint states of each set of columns, as dense arrays whose axes follow the set."""
 
+    def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
+        """Count groups of sets whose tables have one shape: one array a group, its sets along the first axis."""
+
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[NDArray[np.int64], Counts]]:
         """Count only the cells that occur: for each set the (n_cells, n_columns) states, sorted, and their counts."""
 

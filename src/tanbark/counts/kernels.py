@@ -14,6 +14,7 @@ from tanbark.machine import kernel
 Array = NDArray[Any]
 
 ROWS_AT_ONCE = 4096
+WORDS_AT_ONCE = 128
 
 
 @intrinsic
@@ -97,6 +98,85 @@ def count_pairs_by_bits(
                     for a in range(counted_left):
                         rest -= out[start + (a * n_right + b) * n_classes + c]
                     out[start + (counted_left * n_right + b) * n_classes + c] = rest
+
+
+@kernel
+def count_sets_by_bits(
+    bits: Array, first: Array, n_states: Array, complete: Array, members: Array, member_starts: Array, starts: Array,
+    most_cells: int, out: Array,
+) -> None:  # fmt: skip
+    """Count the joint states of sets of columns by AND and popcount; ``out`` starts at zero.
+
+    ``bits[first[column] + state]`` is the bitset of a state, the last row of ``bits`` that of all rows. Sets are laid
+    out as in :func:`count_sets`. The bitsets of all columns of a set but the last are joined once for consecutive sets
+    that begin alike; ``most_cells`` bounds their number. The last state of a last column without gaps is what the
+    others leave.
+    """
+    held = np.empty((most_cells, WORDS_AT_ONCE), np.uint64)
+    spare = np.empty((most_cells, WORDS_AT_ONCE), np.uint64)
+    totals = np.empty(most_cells, np.int64)
+    for low in range(0, bits.shape[1], WORDS_AT_ONCE):
+        size = min(WORDS_AT_ONCE, bits.shape[1] - low)
+        block = bits[:, low : low + size]
+        cells = 0
+        for s in range(len(member_starts) - 1):
+            begin, end = member_starts[s], member_starts[s + 1] - 1
+            if s == 0 or not _begin_alike(members, member_starts, s):
+                cells = _join_bits(block, first, n_states, members[begin:end], held, spare, totals)
+            last = members[end]
+            counted = n_states[last] - complete[last]
+            for cell in range(cells):
+                rest = totals[cell]
+                if rest == 0:
+                    continue
+                place = starts[s] + cell * n_states[last]
+                left = held[cell, :size]
+                for state in range(counted):
+                    right = block[first[last] + state]
+                    total = np.uint64(0)
+                    for word in range(size):
+                        total += popcount(left[word] & right[word])
+                    out[place + state] += np.int64(total)
+                    rest -= np.int64(total)
+                if complete[last]:
+                    out[place + counted] += rest
+
+
+@kernel
+def _begin_alike(members: Array, member_starts: Array, s: int) -> bool:
+    """Say whether a set and the one before have the same columns but for the last."""
+    before, begin, end = member_starts[s - 1], member_starts[s], member_starts[s + 1]
+    if begin - before != end - begin:
+        return False
+    alike = True
+    for place in range(end - begin - 1):
+        alike &= members[before + place] == members[begin + place]
+    return alike
+
+
+@kernel
+def _join_bits(
+    block: Array, first: Array, n_states: Array, members: Array, held: Array, spare: Array, totals: Array
+) -> int:
+    """Write the bitsets of the joint states of columns to ``held`` and their sizes to ``totals``; give their number."""
+    size = block.shape[1]
+    held[0, :size] = block[-1]
+    cells = 1
+    for position in range(len(members)):
+        states, start = n_states[members[position]], first[members[position]]
+        for cell in range(cells):
+            spare[cell, :size] = held[cell, :size]
+        for cell in range(cells):
+            for state in range(states):
+                for word in range(size):
+                    held[cell * states + state, word] = spare[cell, word] & block[start + state, word]
+        cells *= states
+    for cell in range(cells):
+        total = np.uint64(0)
+        for word in range(size):
+            total += popcount(held[cell, word])
+        totals[cell] = np.int64(total)
+    return cells
 
 
 @kernel

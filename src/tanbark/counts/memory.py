@@ -19,6 +19,7 @@ Integers = NDArray[np.int64]
 
 MOST_BIT_STATES = 12  # columns with more states get no bitsets: they would outgrow the codes
 MOST_BIT_CELLS = 128  # pairs with more counted cells are faster to count directly
+MOST_SET_CELLS = 512  # sets with more cells are faster to count directly
 DENSE_CELLS = 1 << 22  # larger pair tables are measured by their observed cells alone
 WORTH_THREADS = 1 << 20  # smaller tables are counted before a second thread has started
 BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
@@ -40,6 +41,11 @@ class MemoryCounts:
     def schema(self) -> Schema:
         """Columns and states, the class last."""
         return self._table.schema
+
+    @property
+    def table(self) -> CodedTable:
+        """The rows themselves."""
+        return self._table
 
     @property
     def n_rows(self) -> int:
@@ -64,9 +70,32 @@ class MemoryCounts:
             return []
         shapes = [tuple(int(self._states[column]) for column in columns) for columns in sets]
         sizes = np.array([math.prod(shape) for shape in shapes], np.int64)
-        flat = self._count_directly(sets, sizes)
-        ends = np.cumsum(sizes)
+        flat, ends = self._count_sets(sets, sizes), np.cumsum(sizes)
         return [flat[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes, strict=True)]
+
+    def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
+        """Count groups of sets whose tables have one shape: one array a group, its sets along the first axis."""
+        shapes = [tuple(int(self._states[column]) for column in group[0]) for group in groups]
+        sizes = np.repeat([math.prod(shape) for shape in shapes], [len(group) for group in groups])
+        flat, low = self._count_sets([columns for group in groups for columns in group], sizes), 0
+        found = []
+        for group, shape in zip(groups, shapes, strict=True):
+            high = low + len(group) * math.prod(shape)
+            found.append(flat[low:high].reshape(len(group), *shape))
+            low = high
+        return found
+
+    def _count_sets(self, sets: Sequence[ColumnSet], sizes: Integers) -> Counts:
+        """Count sets one after another into one array, each the way that suits it."""
+        starts = np.cumsum(sizes) - sizes
+        flat = np.zeros(int(sizes.sum()), self._dtype)
+        by_bits = self._sets_suit_bits(sets, sizes)
+        for chosen, count in ((by_bits, self._count_sets_by_bits), (~by_bits, self._count_directly)):
+            if chosen.all() and len(sets):
+                count(sets, starts, flat)
+            elif chosen.any():
+                count([sets[place] for place in np.flatnonzero(chosen).tolist()], starts[chosen], flat)
+        return flat
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[Integers, Counts]]:
         """Count only the cells that occur: for each set the (n_cells, n_columns) states, sorted, and their counts."""
@@ -89,12 +118,10 @@ class MemoryCounts:
     def _dtype(self) -> type[np.generic]:
         return np.int64 if self._table.weights is None else np.float64
 
-    def _count_directly(self, sets: Sequence[ColumnSet], sizes: Integers) -> Counts:
+    def _count_directly(self, sets: Sequence[ColumnSet], starts: Integers, out: Counts) -> None:
         from tanbark.counts import kernels
 
         weights = np.zeros(0) if self._table.weights is None else self._table.weights
-        starts = np.cumsum(sizes) - sizes
-        out = np.zeros(int(sizes.sum()), self._dtype)
         members = np.array([column for columns in sets for column in columns], np.int64)
         ends = np.cumsum([0, *map(len, sets)])
         step = max(1, -(-len(sets) // (4 * self._threads)))
@@ -105,7 +132,49 @@ class MemoryCounts:
             )
 
         run_threads(work, blocks(len(sets), step), self._threads)
-        return out
+
+    def _sets_suit_bits(self, sets: Sequence[ColumnSet], sizes: Integers) -> NDArray[np.bool_]:
+        """Mark the sets that are counted faster by bitsets: small ones, when there are enough to be worth packing."""
+        few = len(sets) <= len(self._states) and "_plain_bitsets" not in self.__dict__
+        if few or self._table.weights is not None:
+            return np.zeros(len(sets), bool)
+        wide = set(np.flatnonzero(self._states > MOST_BIT_STATES).tolist())
+        fits = [len(columns) > 0 and wide.isdisjoint(columns) for columns in sets]
+        return np.array(fits, bool) & (sizes <= MOST_SET_CELLS)
+
+    def _count_sets_by_bits(self, sets: Sequence[ColumnSet], starts: Integers, out: Counts) -> None:
+        from tanbark.counts import kernels
+
+        members = np.array([column for columns in sets for column in columns], np.int64)
+        ends = np.cumsum([0, *map(len, sets)])
+        step = max(1, -(-len(sets) // (4 * self._threads)))
+
+        def work(low: int, high: int) -> None:
+            kernels.count_sets_by_bits(
+                *self._plain_bitsets, members, ends[low : high + 1], starts[low:high], MOST_SET_CELLS, out
+            )
+
+        run_threads(work, blocks(len(sets), step), self._threads)
+
+    @cached_property
+    def _plain_bitsets(self) -> tuple[Any, ...]:
+        """Pack every state of every small column into bits, the class like the others, and last a bit for each row."""
+        from tanbark.counts import kernels
+
+        codes = self._table.codes
+        n_columns, n_rows = codes.shape
+        small = self._states <= MOST_BIT_STATES
+        held = np.where(small, self._states, 0)
+        first = np.where(small, np.cumsum(held) - held, -1)
+        bits = np.zeros((int(held.sum()) + 1, -(-n_rows // 64)), np.uint64)
+        kernels.pack_bits(codes, np.arange(n_rows), first, self._states, bits)
+        kernels.pack_bits(
+            np.zeros((1, n_rows), np.uint8), np.arange(n_rows), np.zeros(1, np.int64), np.ones(1, np.int64), bits[-1:]
+        )
+        complete = np.array(
+            [int((codes[column] < self._states[column]).all()) for column in range(n_columns)], np.int64
+        )
+        return bits, first, self._states, complete
 
     def _observed_cells(self, columns: ColumnSet) -> tuple[Integers, Counts]:
         codes = self._table.codes[list(columns)]
@@ -183,10 +252,7 @@ class MemoryCounts:
         if not by_bits.all():
             target = self.schema.target
             rest = [(int(a), int(b), target) for a, b in pairs[~by_bits]]
-            flat = self._count_directly(rest, sizes[~by_bits])
-            ends = np.cumsum(sizes[~by_bits])
-            for start, size, end in zip(starts[~by_bits], sizes[~by_bits], ends, strict=True):
-                out[start : start + size] = flat[end - size : end]
+            self._count_directly(rest, starts[~by_bits], out)
         return out, starts
 
     def _suits_bits(self, pairs: Integers) -> NDArray[np.bool_]:

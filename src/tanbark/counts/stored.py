@@ -118,6 +118,8 @@ class StoredCounts:
     def _table(self, columns: ColumnSet) -> Counts:
         stored = tuple(sorted(columns))
         start = self._start(stored)
+        if start is None and self._start((*stored, self.schema.target)) is not None:
+            return np.asarray(self._table((*columns, self.schema.target)).sum(axis=-1))  # the class has no gaps
         if start is None:
             names = [self.schema.names[c] for c in columns]
             msg = f"These counts do not hold the table of {names}; learn from rows, or keep counts of a higher order."
@@ -125,6 +127,10 @@ class StoredCounts:
         shape = tuple(self.schema.cardinalities[c] for c in stored)
         table = self.flat[start : start + math.prod(shape)].reshape(shape)
         return table.transpose([stored.index(c) for c in columns])
+
+    def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
+        """Look up groups of stored tables of one shape, stacked along the first axis."""
+        return [np.stack(self.tables(group)) for group in groups]
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[NDArray[np.int64], Counts]]:
         """Give the cells that occur in stored tables."""

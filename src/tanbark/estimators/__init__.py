@@ -9,8 +9,9 @@ from tanbark.estimators.discretizers import (
     UniformDiscretizer,
 )
 from tanbark.estimators.explain import Explanation, RowExplanation
+from tanbark.estimators.general import BAN, GBN, ChowLiuTree, SparseCandidateGBN
 from tanbark.estimators.model_file import load
-from tanbark.estimators.parameters import AWNB, MANB, WANBIA
+from tanbark.estimators.parameters import AWNB, EM, MANB, WANBIA
 from tanbark.estimators.searched import (
     BSEJ,
     FSSJ,
@@ -19,20 +20,25 @@ from tanbark.estimators.searched import (
     SuperParentTAN,
     WrapperKDB,
 )
+from tanbark.estimators.text import TextExplanation, TextNaiveBayes
 from tanbark.estimators.validation import CrossValidation, cross_validate_network
 
 __all__ = [
     "A2DE",
     "AODE",
     "AWNB",
+    "BAN",
     "BSEJ",
+    "EM",
     "FSSJ",
+    "GBN",
     "KDB",
     "MANB",
     "SPODE",
     "TAN",
     "WANBIA",
     "BayesNetClassifier",
+    "ChowLiuTree",
     "CrossValidation",
     "Explanation",
     "FixedStructure",
@@ -43,7 +49,10 @@ __all__ = [
     "QuantileDiscretizer",
     "RowExplanation",
     "SelectiveNaiveBayes",
+    "SparseCandidateGBN",
     "SuperParentTAN",
+    "TextExplanation",
+    "TextNaiveBayes",
     "UniformDiscretizer",
     "WrapperKDB",
     "cross_validate_network",

@@ -90,6 +90,20 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """Give what explanations need to know of the model."""
         raise AssertionError("every classifier can be explained")
 
+    def _set_aside(self, raw: RawTable, y: Any, weights: Floats | None) -> tuple[RawTable, Any, Floats | None]:
+        """Give the rows and labels to learn from; a subclass may keep rows without a label for later."""
+        return raw, y, weights
+
+    def _kept_rows(
+        self, raw: RawTable, labels: NDArray[np.int64], weights: Floats | None
+    ) -> tuple[RawTable, NDArray[np.int64], Floats | None]:
+        """Leave out rows of weight zero: they are as if they were not there."""
+        return chosen_rows(None if weights is None else weights > 0, raw, labels, weights)
+
+    def _mark_gaps(self, encoder: Encoder, raw: RawTable) -> Encoder:
+        """Say in which columns a gap is a state of its own; by default in none."""
+        return encoder
+
     # ------------------------------------------------------------------ learning
 
     @_all_or_nothing
@@ -161,7 +175,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         _, labels = inputs.read_labels(y, self.classes_)
         weights = inputs.read_weights(sample_weight, raw.n_rows)
         _check_as_many(raw.n_rows, len(labels))
-        raw, labels, weights = _counted_rows(raw, labels, weights)
+        raw, labels, weights = self._kept_rows(raw, labels, weights)
         if grow:
             self.encoder_ = self.encoder_.extended(raw)
             self.schema_ = Schema((*self.encoder_.columns, self.schema_.columns[-1]))
@@ -186,18 +200,21 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     def _encode_training(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> CodedTable:
         raw = inputs.read_training_features(self, X)
         known = None if classes is None else np.unique(np.asarray(classes))
-        self.classes_, labels = inputs.read_labels(y, known)
         weights = inputs.read_weights(sample_weight, raw.n_rows)
+        raw, told, weights = self._set_aside(raw, y, weights)
+        self.classes_, labels = inputs.read_labels(told, known)
         _check_as_many(raw.n_rows, len(labels))
-        raw, labels, weights = _counted_rows(raw, labels, weights)
+        kept, labels, weights = self._kept_rows(raw, labels, weights)
         if classes is None:
-            there, labels = np.unique(labels, return_inverse=True) if weights is not None else (slice(None), labels)
+            there, labels = np.unique(labels, return_inverse=True) if kept is not raw else (slice(None), labels)
             self.classes_ = self.classes_[there]
+        raw = kept
         inputs.read_class_prior(self.class_prior, self.classes_)
         self.encoder_ = learn_encoder(
             raw, labels, weights, len(self.classes_), discretize=self.discretize, n_jobs=self.n_jobs,
             categorical=inputs.categorical_mask(self.categorical_features, raw),
         )  # fmt: skip
+        self.encoder_ = self._mark_gaps(self.encoder_, raw)
         names = tuple(column.name for column in self.encoder_.columns)
         self.schema_ = Schema((*self.encoder_.columns, inputs.class_column(y, self.classes_, names)))
         return self._code(raw, labels, weights)
@@ -326,14 +343,13 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _counted_rows(
-    raw: RawTable, labels: NDArray[np.int64], weights: Floats | None
+def chosen_rows(
+    keep: NDArray[np.bool_] | None, raw: RawTable, labels: NDArray[np.int64], weights: Floats | None
 ) -> tuple[RawTable, NDArray[np.int64], Floats | None]:
-    """Leave out rows of weight zero: they are as if they were not there."""
-    if weights is None or (weights > 0).all():
+    """Choose rows of a table, of its labels and of its weights by a mask; None keeps all."""
+    if keep is None or keep.all():
         return raw, labels, weights
-    keep = weights > 0
-    return raw.rows(keep), labels[keep], weights[keep]
+    return raw.rows(keep), labels[keep], None if weights is None else weights[keep]
 
 
 def _check_as_many(n_rows: int, n_labels: int) -> None:

@@ -14,10 +14,11 @@ from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.structure import LEARNERS, Learner
 
+GIVEN = ("counts", "evaluate", "pair_marginals", "max_cells")  # what a classifier itself gives to a learner
 SEARCH_OPTIONS = ("cv", "smooth", "scoring", "random_state")
 
 
-class _ScoreOption:
+class ScoreOption:
     """An option called ``score`` on an estimator that also has scikit-learn's method ``score``.
 
     Setting the attribute sets the option, reading it gives the method; ``get_params`` shows the option.
@@ -49,7 +50,8 @@ class NaiveBayes(NetworkClassifier):
 
     def __init__(
         self, *, alpha: float = 1.0, prior: str = "laplace", class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", parameters: Any = None, unseen: str = "marginalize",
+        categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
+        unseen: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -86,12 +88,13 @@ class TAN(NetworkClassifier):
     [('class', 'x0'), ('x0', 'x1'), ('class', 'x1'), ('x0', 'x2'), ('class', 'x2')]
     """
 
-    score = _ScoreOption()
+    score = ScoreOption()
 
     def __init__(
         self, *, score: str = "loglik", root: str | int | None = None, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, missing: str = "available-case", unseen: str = "marginalize",
+        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
@@ -133,6 +136,7 @@ class KDB(NetworkClassifier):
     def __init__(
         self, k: int = 2, *, min_cmi: float | None = None, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
+        missing: str = "available-case",
         unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -165,6 +169,7 @@ class SPODE(NetworkClassifier):
     def __init__(
         self, superparent: str | int | None = None, *, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
+        missing: str = "available-case",
         unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -194,7 +199,8 @@ class FixedStructure(NetworkClassifier):
     def __init__(
         self, arcs: Iterable[tuple[str, str]] = (), *, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, missing: str = "available-case", unseen: str = "marginalize",
+        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
@@ -224,7 +230,8 @@ class BayesNetClassifier(NetworkClassifier):
     def __init__(
         self, learner: str = "tan", *, options: Mapping[str, Any] | None = None, alpha: float = 1.0,
         prior: str = "laplace", class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, missing: str = "available-case", unseen: str = "marginalize",
+        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
@@ -234,7 +241,7 @@ class BayesNetClassifier(NetworkClassifier):
             msg = f"options must be a mapping from names to values, or None; got {self.options!r}."
             raise OptionError(msg)
         options = dict(self.options or {})
-        known = {name: None for name in signature(learner.learn).parameters if name not in ("counts", "evaluate")}
+        known = {name: None for name in signature(learner.learn).parameters if name not in GIVEN}
         if learner.wrapper:
             known |= dict.fromkeys(SEARCH_OPTIONS)
         for name in options:

@@ -20,8 +20,12 @@ SMOOTHING = """alpha : float, default 1.0
     categorical_features : "auto", "all", or names, positions or mask, default "auto"
         Which numeric columns are categories. "auto": whole numbers with at most 20 different values."""
 
-PARAMETERS = """parameters : MANB, AWNB or WANBIA, optional
-        Another way to turn counts into tables than smoothing alone."""
+PARAMETERS = """parameters : MANB, AWNB, WANBIA or EM, optional
+        Another way to turn counts into tables than smoothing alone.
+    missing : {"available-case", "em", "category", "drop"}, default "available-case"
+        What gaps mean in training. Every table counts the rows that have a value in each of its columns; or expectation
+        maximisation fills them by what the rest of the row tells (``parameters=EM()``); or, for columns that have any,
+        a gap is a state of its own, in prediction too; or rows with a gap are left out."""
 
 LIMITS = """unseen : {"marginalize", "error"}, default "marginalize"
         What to do with categories that training never saw: treat them as missing, or refuse them.
@@ -57,6 +61,32 @@ ATTRIBUTES = """Attributes
     n_parameters_ : int
         Number of free parameters."""
 
+CLIMB = """ess : float, default 1.0
+        Equivalent sample size of the score "bdeu".
+    max_parents : int, optional
+        Most parents of a column (of a feature beside the class, in a BAN).
+    required : list of (parent, child) names
+        Arcs that must be there.
+    forbidden : list of (parent, child) names
+        Arcs that must not be there.
+    start : Dag or list of arcs, optional
+        Where the search begins; by default without any arc but the required ones.
+    tabu : int, default 10 (0 in a sparse candidate search)
+        Steps that may follow one another without a new best score; 0 stops at the first summit.
+    tabu_length : int, default 10
+        How many of the last graphs may not be entered again.
+    restarts : int, default 0
+        How often to begin again from the best graph after random moves.
+    shake : int, default 8
+        How many random moves those are.
+    random_state : int, Generator, RandomState or None
+        Where random moves come from."""
+
+CLIMB_ATTRIBUTES = """structure_score_ : float
+        The score of the graph that was found, in nats; higher is better.
+    history_ : tuple of Step
+        Every step: the score after it, what it changed, the moves it chose from, and its seconds."""
+
 SEARCH_ATTRIBUTES = """structure_score_ : float
         The cross-validated score of the structure that was found.
     history_ : History
@@ -65,7 +95,10 @@ SEARCH_ATTRIBUTES = """structure_score_ : float
 
 COMMON = f"{SMOOTHING}\n    {PARAMETERS}\n    {LIMITS}\n\n    {ATTRIBUTES}"
 SEARCHED = f"{SEARCH}\n    {COMMON}\n    {SEARCH_ATTRIBUTES}"
-TEXTS = {"{common}": COMMON, "{searched}": SEARCHED, "{smoothing}": SMOOTHING, "{limits}": LIMITS}
+TEXTS = {
+    "{common}": COMMON, "{searched}": SEARCHED, "{smoothing}": SMOOTHING, "{limits}": LIMITS, "{climbed}": CLIMB,
+    "{climbed_attributes}": CLIMB_ATTRIBUTES,
+}  # fmt: skip
 
 
 def documented(cls: Class) -> Class:

@@ -26,12 +26,15 @@ from tanbark.estimators.averaged import AveragedClassifier
 from tanbark.estimators.base import TableClassifier
 from tanbark.estimators.discretizers import Discretizer
 from tanbark.estimators.encoding import Encoder
+from tanbark.estimators.inputs import class_column
 from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.estimators.parameters import ParameterEstimator
+from tanbark.estimators.text import TextNaiveBayes
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
 from tanbark.inference.averaged import super_parent_cells
 from tanbark.machine import thread_count
+from tanbark.params import Smoothing
 from tanbark.table import Column, Schema
 
 FORMAT = "tanbark-model"
@@ -65,7 +68,43 @@ def parts() -> dict[str, type[Any]]:
 def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the file appears under its name only when it is whole."""
     check_is_fitted(model)
-    text = json.dumps(_to_document(model), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    _write(_to_document(model), path)
+
+
+def save_text(model: TextNaiveBayes, path: str | os.PathLike[str]) -> None:
+    """Write a fitted classifier of texts."""
+    check_is_fitted(model)
+    dtype = model.classes_.dtype
+    options = {name: _plain(value, f"the option {name}") for name, value in model.get_params(deep=False).items()}
+    _write({
+        "format": FORMAT, "version": VERSION, "estimator": type(model).__name__, "options": options,
+        "names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
+        "columns": [_column_document(class_column(None, model.classes_, ()))],
+        "labels": dtype.kind if dtype.kind in LABELS else dtype.name,
+        "texts": model.class_counts_.tolist(), "counts": model.word_counts_.tolist(),
+    }, path)  # fmt: skip
+
+
+def _restore_text(document: dict[str, Any]) -> TextNaiveBayes:
+    model = TextNaiveBayes(**_options(document["options"], TextNaiveBayes))
+    model.classes_ = _labels(_column(_list(document["columns"], "columns")[0]), document["labels"])
+    texts, rows = _list(document["texts"], "texts"), _list(document["counts"], "counts")
+    _demand(len(texts) == len(rows) == len(model.classes_) > 0, "there is not one line of counts for each class")
+    _demand(len({len(_list(row, "counts of a class")) for row in rows}) == 1, "the counts are of different lengths")
+    model.class_counts_ = _numbers(texts, "texts").astype(np.float64)
+    model.word_counts_ = np.stack([_numbers(row, "words") for row in rows]).astype(np.float64)
+    model.n_features_in_, names = model.word_counts_.shape[1], document["names"]
+    if names is not None:
+        _demand(all(isinstance(name, str) for name in _list(names, "names")), "a name is no string")
+        model.feature_names_in_ = np.array(names, object)
+    _demand(model.n_features_in_ > 0 and model.class_counts_.sum() > 0, "there are no counts")
+    Smoothing("laplace", model.alpha)
+    model._log_prior(), model._words()
+    return model
+
+
+def _write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     target = Path(path)
     if not target.parent.is_dir():
         msg = f"There is no directory {str(target.parent)!r} to write {target.name!r} to. Make it first."
@@ -81,7 +120,7 @@ def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:
         raise
 
 
-def load(path: str | os.PathLike[str]) -> TableClassifier:
+def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that ``save`` wrote. Nothing in the file is run; what is wrong with it is said."""
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -170,6 +209,8 @@ def _network(model: TableClassifier) -> Network:
 
 def _column_document(column: Column) -> dict[str, Any]:
     document: dict[str, Any] = {"name": column.name, "kind": column.kind, "values": column.values}
+    if column.gap_state:
+        document["gap_state"] = True
     if column.kind == "interval":
         return {**document, "cuts": list(column.cuts)}
     return {**document, "levels": [_plain(level, f"the category {column.name}") for level in column.levels]}
@@ -196,7 +237,7 @@ def _plain(value: Any, what: str) -> Any:
 # ---------------------------------------------------------------------- reading
 
 
-def _from_document(document: Any) -> TableClassifier:
+def _from_document(document: Any) -> TableClassifier | TextNaiveBayes:
     _demand(isinstance(document, dict) and document.get("format") == FORMAT, "this is no model file of Tanbark")
     version = document.get("version")
     _demand(type(version) is int and version >= 1, f"the version {short(version)} is none")
@@ -204,6 +245,8 @@ def _from_document(document: Any) -> TableClassifier:
         msg = f"the file has version {version}, newer than {VERSION}, which this Tanbark reads; update Tanbark"
         raise ModelFileError(msg)
     kind = document["estimator"]
+    if kind == "TextNaiveBayes":
+        return _restore_text(document)
     _demand(isinstance(kind, str) and kind in classifiers(), f"the estimator {short(kind)} is unknown")
     cls = classifiers()[kind]
     model = cls(**_options(document["options"], cls))
@@ -247,7 +290,7 @@ def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None
     model.family_counts_ = _counts(document["counts"], schema, model.dag_)
     if score is not None:
         model.structure_score_ = float(score)
-    weighted = model.parameters is not None and model.parameters.needs_rows
+    weighted = model.parameters is not None and model.parameters.weighs
     _demand(weighted == (weights is not None), "weights and parameters do not go together")
     if weighted:
         numbers = _list(weights, "weights")
@@ -308,16 +351,18 @@ def _column(document: Any) -> Column:
     _demand(isinstance(name, str), f"the column name {short(name)} is no string")
     _demand(kind in ("category", "interval"), f"the column {name!r} is of unknown kind {short(kind)}")
     _demand(values in ("number", "text", "boolean"), f"the column {name!r} holds unknown values {short(values)}")
+    gap_state = document.get("gap_state", False)
+    _demand(isinstance(gap_state, bool), f"whether a gap of {name!r} is a state is not said")
     if kind == "interval":
         cuts = _list(document["cuts"], f"cuts of {name!r}")
         _demand(all(map(_is_number, cuts)), f"a cut of {name!r} is no number")
         _demand(all(low < high for low, high in pairwise(cuts)), f"the cuts of {name!r} do not rise")
-        return Column(name, kind, values, cuts=tuple(float(cut) for cut in cuts))
+        return Column(name, kind, values, cuts=tuple(float(cut) for cut in cuts), gap_state=gap_state)
     levels = tuple(_list(document["levels"], f"categories of {name!r}"))
     plain = all(isinstance(level, (str, bool, int, float)) for level in levels)
     _demand(plain, f"a category of {name!r} is no plain value")
     _demand(len(set(levels)) == len(levels), f"a category of {name!r} occurs twice")
-    return Column(name, kind, values, levels)
+    return Column(name, kind, values, levels, gap_state=gap_state)
 
 
 def _labels(column: Column, kind: Any) -> NDArray[Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -9,22 +12,29 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from tanbark.counts import CountEngine, MemoryCounts, StoredCounts
+from tanbark.errors import InputError, OptionError, find
 from tanbark.estimators import inputs
-from tanbark.estimators.base import Codes, Floats, TableClassifier
+from tanbark.estimators.base import Codes, Floats, TableClassifier, chosen_rows
+from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.explain import Explained
 from tanbark.estimators.folds import make_evaluator
-from tanbark.estimators.parameters import ParameterEstimator, check_parameters
+from tanbark.estimators.parameters import EM, ParameterEstimator, check_parameters
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
+from tanbark.inference.junction import pair_marginals
 from tanbark.params import Smoothing, family_counts, fit
 from tanbark.structure import Learner
 from tanbark.structure.history import History
+from tanbark.table import CodedTable, RawTable, missing_code
+
+MISSING = ("available-case", "em", "category", "drop")
 
 
 class NetworkClassifier(TableClassifier):
     """A classifier with one network: a subclass names its learner and spells out its options."""
 
     parameters: Any = None
+    missing: str = "available-case"
 
     dag_: Dag
     family_counts_: tuple[NDArray[Any], ...]
@@ -32,19 +42,75 @@ class NetworkClassifier(TableClassifier):
     parameters_: ParameterEstimator
     structure_score_: float
     history_: History
+    _aside: tuple[RawTable, Floats | None]
+    _unlabelled: CodedTable
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         """Give the structure learner and its options."""
         raise AssertionError("every classifier names its learner")
 
+    def _parameters(self) -> Any:
+        """Give the parameter estimator, which is EM where gaps are to be filled and no other is chosen."""
+        return EM() if self.missing == "em" and self.parameters is None else self.parameters
+
+    def _set_aside(self, raw: RawTable, y: Any, weights: Floats | None) -> tuple[RawTable, Any, Floats | None]:
+        """Keep the rows whose label is the marker of EM for later."""
+        marker = getattr(self.parameters, "unlabelled", None)
+        self.__dict__.pop("_aside", None)
+        if marker is None or y is None:
+            return raw, y, weights
+        labels = np.array(y, object) if isinstance(y, (list, tuple)) else np.asarray(y)
+        with_label = np.array([label != marker for label in labels.tolist()], bool)
+        if labels.ndim != 1 or len(labels) != raw.n_rows or with_label.all():
+            return raw, y, weights
+        if not with_label.any():
+            msg = f"Every label is {marker!r}, the mark of rows without a label; some rows must have one."
+            raise InputError(msg)
+        self._aside = raw.rows(~with_label), None if weights is None else weights[~with_label]
+        return raw.rows(with_label), labels[with_label], None if weights is None else weights[with_label]
+
+    def _encode_training(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> CodedTable:
+        table = super()._encode_training(X, y, sample_weight, classes)
+        aside = self.__dict__.pop("_aside", None)
+        if aside is not None:
+            raw, weights = aside
+            codes = self.encoder_.encode(raw, n_jobs=self.n_jobs, extra_states=len(self.classes_)).codes
+            codes[-1] = missing_code(codes)
+            self._unlabelled = CodedTable(self.schema_, codes, weights)
+        return table
+
+    def _kept_rows(
+        self, raw: RawTable, labels: NDArray[np.int64], weights: Floats | None
+    ) -> tuple[RawTable, NDArray[np.int64], Floats | None]:
+        raw, labels, weights = super()._kept_rows(raw, labels, weights)
+        if self.missing != "drop":
+            return raw, labels, weights
+        whole = np.asarray(~raw.gaps().any(axis=0))
+        if not whole.any():
+            msg = "missing='drop' leaves no row: each of them has a gap. Use missing='available-case' or 'em'."
+            raise InputError(msg)
+        return chosen_rows(whole, raw, labels, weights)
+
+    def _mark_gaps(self, encoder: Encoder, raw: RawTable) -> Encoder:
+        if self.missing != "category":
+            return encoder
+        with_gaps = np.flatnonzero(raw.gaps().any(axis=1)).tolist()
+        columns = (replace(column, gap_state=place in with_gaps) for place, column in enumerate(encoder.columns))
+        return replace(encoder, columns=tuple(columns))
+
     def _stored_order(self) -> int:
-        if self.parameters is not None and self.parameters.needs_rows:
+        parameters = self._parameters()
+        if parameters is not None and parameters.needs_rows:
             return 0
         return self._learner()[0].stored_order
 
     def _check_options(self) -> None:
         super()._check_options()
         check_parameters(self.parameters)
+        find("missing", self.missing, dict.fromkeys(MISSING))
+        if self.missing == "em" and not isinstance(self._parameters(), EM):
+            msg = f"missing='em' needs parameters=EM() or None; got {self.parameters!r}."
+            raise OptionError(msg)
         self._learner()
 
     def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
@@ -53,6 +119,10 @@ class NetworkClassifier(TableClassifier):
             names = ("cv", "smooth", "scoring", "random_state")
             search = {name: options.pop(name) for name in names if name in options}
             options["evaluate"] = make_evaluator(rows, max_cells=self.max_cells, **search)
+        if learner.infers:
+            options["pair_marginals"] = self._pair_marginals(counts)
+        if "max_cells" in signature(learner.learn).parameters:
+            options["max_cells"] = self.max_cells
         learnt = learner.learn(counts, **options)
         self.dag_ = learnt.dag
         self.family_counts_ = family_counts(learnt.dag, counts, max_cells=self.max_cells)
@@ -63,14 +133,31 @@ class NetworkClassifier(TableClassifier):
         self.__dict__.pop("parameters_", None)
         return self._estimate(rows)
 
+    def _pair_marginals(self, counts: CountEngine) -> Callable[[Dag], list[list[Floats]]]:
+        """Give what the pairs of columns look like in a graph with its maximum-likelihood tables."""
+        plain = Smoothing(alpha=0.0)
+
+        def marginals(dag: Dag) -> list[list[Floats]]:
+            tables = family_counts(dag, counts, max_cells=self.max_cells)
+            return pair_marginals(fit(self.schema_, dag, tables, plain))
+
+        return marginals
+
     def _estimate(self, rows: MemoryCounts | None = None) -> Self:
         """Turn the counts of the families into the network; without rows, weights that were learnt stay."""
         prior = inputs.read_class_prior(self.class_prior, self.classes_)
         smoothing = Smoothing(self.prior, self.alpha)
         network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
-        if self.parameters is not None:
+        parameters = self._parameters()
+        if parameters is not None:
             if not hasattr(self, "parameters_"):
-                self.parameters_ = clone(self.parameters)
+                self.parameters_ = clone(parameters)
+            if rows is not None:
+                self.family_counts_ = self.parameters_.complete(
+                    network, self.family_counts_, smoothing, rows, class_prior=prior,
+                    unlabelled=self.__dict__.pop("_unlabelled", None),
+                )  # fmt: skip
+                network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
             network = self.parameters_.estimate(network, self.family_counts_, smoothing, rows)
         self.network_ = network
         self.n_parameters_ = network.n_parameters

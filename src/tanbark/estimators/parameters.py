@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -14,11 +15,14 @@ from sklearn.utils import check_random_state
 
 from tanbark.counts import MemoryCounts
 from tanbark.errors import InputError, OptionError, find
-from tanbark.graph import Network
-from tanbark.params import Smoothing
+from tanbark.graph import Dag, Network
+from tanbark.inference.junction import make_expectation
+from tanbark.params import Smoothing, fit
+from tanbark.params.em import SLACK, log_prior, maximise
 from tanbark.params.manb import arc_posterior, averaged_table, check_arc_prior
 from tanbark.params.wanbia import Objective, optimize
 from tanbark.structure.kdb import check_count
+from tanbark.table import Schema
 
 Floats = NDArray[np.float64]
 Tables = tuple[NDArray[Any], ...]
@@ -28,6 +32,14 @@ class ParameterEstimator(BaseEstimator):
     """What all share: they change the tables of a network that was estimated by smoothing."""
 
     needs_rows = True
+    weighs = False
+
+    def complete(
+        self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts, *, unlabelled: Any = None,
+        class_prior: Floats | None = None,
+    ) -> Tables:  # fmt: skip
+        """Give the counts that tables are estimated from; most take them as they are."""
+        return counts
 
     def estimate(self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts | None) -> Network:
         """Give the network with other tables, or with weights."""
@@ -37,7 +49,7 @@ class ParameterEstimator(BaseEstimator):
 def check_parameters(parameters: Any) -> None:
     """Refuse what is no parameter estimator."""
     if parameters is not None and not isinstance(parameters, ParameterEstimator):
-        msg = f"parameters must be None, MANB(), AWNB() or WANBIA(); got {parameters!r}."
+        msg = f"parameters must be None, MANB(), AWNB(), WANBIA() or EM(); got {parameters!r}."
         raise OptionError(msg)
 
 
@@ -101,6 +113,7 @@ class MANB(ParameterEstimator):
 class _Weights(ParameterEstimator):
     """Weights of the features as exponents of their probabilities."""
 
+    weighs = True
     normalize: bool
     weights_: dict[str, float]
 
@@ -256,3 +269,114 @@ def least_depths(tree: Any, n_features: int) -> Floats:
             depths[feature] = min(depths[feature], depth)
             todo += [(tree.children_left[node], depth + 1), (tree.children_right[node], depth + 1)]
     return depths
+
+
+class EM(ParameterEstimator):
+    """Expectation maximisation: fill gaps by what the rest of the row tells, and learn from the filled rows, in turns.
+
+    The tables maximise the probability of what was observed (``alpha=0``), or that times the Dirichlet prior whose mode
+    smoothing is. Gaps must be missing at random: whether a value is missing may depend on what was observed, not on
+    the value. The structure is learnt before, from available cases.
+
+    Parameters
+    ----------
+    tol : float, default 1e-8
+        When to stop: the largest change of any probability.
+    max_iter : int, default 200
+    restarts : int, default 0
+        Further runs from random tables; the best run is kept.
+    unlabelled : label, optional
+        A value of ``y`` that marks rows without a label, such as -1; they are learnt from too.
+    verbose : bool, default False
+        Print every iteration.
+    random_state : int, RandomState or None
+        Where the tables of further runs come from.
+
+    Attributes
+    ----------
+    loglik_history_ : tuple of float
+        Log-probability of what was observed, at the start of every iteration, in nats.
+    objective_history_ : tuple of float
+        The same with the log-prior of the tables: what never falls.
+    n_iter_ : int
+    converged_ : bool
+
+    References
+    ----------
+    Dempster, Laird and Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm. Lauritzen (1995),
+    The EM algorithm for graphical association models with missing data.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> X, y = [[0, 0], [0, None], [1, 1], [None, 1]], [0, 0, 1, 1]
+    >>> clf = tb.TAN(parameters=tb.EM()).fit(X, y)
+    >>> clf.parameters_.converged_
+    True
+    """
+
+    def __init__(
+        self, *, tol: float = 1e-8, max_iter: int = 200, restarts: int = 0, unlabelled: Any = None,
+        verbose: bool = False, random_state: Any = None,
+    ) -> None:  # fmt: skip
+        self.tol = tol
+        self.max_iter = max_iter
+        self.restarts = restarts
+        self.unlabelled = unlabelled
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def complete(
+        self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts, *, unlabelled: Any = None,
+        class_prior: Floats | None = None,
+    ) -> Tables:  # fmt: skip
+        """Run EM from the available-case tables; give the expected counts that the last tables come from."""
+        self._check(smoothing)
+        schema, dag = network.schema, network.dag
+        fixed = () if class_prior is None else (network.target,)
+        expect = make_expectation(network, [rows.table, *([] if unlabelled is None else [unlabelled])], rows.n_jobs)
+        update = partial(_refit, schema, dag, smoothing, class_prior)
+        prior = partial(log_prior, smoothing=smoothing, fixed=fixed)
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        options["tell"] = _print_iteration if self.verbose else None
+        if expect(network).impossible:  # maximum likelihood from few rows may rule some rows out at the start
+            network = fit(schema, dag, counts, Smoothing(alpha=1.0), class_prior=class_prior)
+        best = maximise(network, expect, update, prior, **options)
+        rng = check_random_state(self.random_state)
+        for _ in range(self.restarts):
+            found = maximise(_random_tables(network, fixed, rng), expect, update, prior, **options)
+            best = found if found.objectives[-1] > best.objectives[-1] + SLACK else best
+        self.loglik_history_, self.objective_history_ = best.log_likelihoods, best.objectives
+        self.n_iter_, self.converged_ = len(best.objectives), best.converged
+        return best.counts
+
+    def estimate(self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts | None) -> Network:
+        """Take the network as it is: its tables were estimated from expected counts."""
+        return network
+
+    def _check(self, smoothing: Smoothing) -> None:
+        check_count("max_iter", self.max_iter, least=1)
+        check_count("restarts", self.restarts)
+        if not _is_number(self.tol) or not self.tol > 0:
+            msg = f"tol must be a number above 0; got {self.tol!r}."
+            raise OptionError(msg)
+        if smoothing.prior == "m-estimate":
+            msg = "EM needs a prior that does not depend on the counts; use 'laplace', 'k2' or 'bdeu'."
+            raise OptionError(msg)
+
+
+def _refit(schema: Schema, dag: Dag, smoothing: Smoothing, class_prior: Floats | None, counts: Tables) -> Network:
+    return fit(schema, dag, counts, smoothing, class_prior=class_prior)
+
+
+def _print_iteration(step: int, log_likelihood: float) -> None:
+    print(f"EM iteration {step}: log-likelihood {log_likelihood:.6f}", flush=True)
+
+
+def _random_tables(network: Network, fixed: tuple[int, ...], rng: Any) -> Network:
+    """Draw every distribution evenly from all there are."""
+    tables = []
+    for node, table in enumerate(network.tables):
+        drawn = rng.standard_exponential(table.shape)
+        tables.append(table if node in fixed else drawn / drawn.sum(axis=network.axes(node).index(node), keepdims=True))
+    return Network(network.schema, network.dag, tuple(tables))

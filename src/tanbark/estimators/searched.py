@@ -42,6 +42,7 @@ class HillClimbTAN(SearchedClassifier):
         self, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
+        missing: str = "available-case",
         unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -70,6 +71,7 @@ class SuperParentTAN(SearchedClassifier):
         self, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
+        missing: str = "available-case",
         unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -99,6 +101,7 @@ class WrapperKDB(SearchedClassifier):
         self, k: int = 2, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
+        missing: str = "available-case",
         unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -127,6 +130,7 @@ class FSSJ(SearchedClassifier):
         self, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
+        missing: str = "available-case",
         unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -154,6 +158,7 @@ class BSEJ(SearchedClassifier):
         self, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
+        missing: str = "available-case",
         unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -179,6 +184,7 @@ class SelectiveNaiveBayes(SearchedClassifier):
         self, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
+        missing: str = "available-case",
         unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())

@@ -53,7 +53,7 @@ class History(tuple[Step, ...]):
             ax.annotate(step.move, (place, step.score), xytext=(4, -10), textcoords="offset points", fontsize="small")
         ax.set_xticks(places)
         ax.set_xlabel("step")
-        ax.set_ylabel("cross-validated score")
+        ax.set_ylabel("score")
         return ax
 
 

@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tanbark.structure import fixed, kdb, kdb_hc, naive, selective, semi_naive, spode, tan, tan_hc, tan_hcsp
+from tanbark.structure import (
+    ban,
+    chow_liu,
+    fixed,
+    hill_climb,
+    kdb,
+    kdb_hc,
+    naive,
+    selective,
+    semi_naive,
+    sparse_candidate,
+    spode,
+    tan,
+    tan_hc,
+    tan_hcsp,
+)
 from tanbark.structure.result import Learnt
 
 
@@ -14,7 +29,8 @@ class Learner:
     """A structure learner and what to say of it.
 
     ``stored_order`` is the order of the counts that suffice to learn again without rows (see ``StoredCounts``), or 0
-    where none do. A ``wrapper`` searches by cross-validated score and is given an evaluator.
+    where none do. A ``wrapper`` searches by cross-validated score and is given an evaluator. A learner that ``infers``
+    is given the distributions of pairs in the networks that it tries.
     """
 
     learn: Callable[..., Learnt]
@@ -22,6 +38,7 @@ class Learner:
     reference: str
     stored_order: int = 0
     wrapper: bool = False
+    infers: bool = False
 
 
 LEARNERS: dict[str, Learner] = {
@@ -35,5 +52,11 @@ LEARNERS: dict[str, Learner] = {
     "fssj": Learner(semi_naive.learn_forward, "Forward selection and joining", "Pazzani (1996)", 0, True),
     "bsej": Learner(semi_naive.learn_backward, "Backward elimination and joining", "Pazzani (1996)", 0, True),
     "selective": Learner(selective.learn, "Selective naive Bayes", "Langley and Sage (1994)", 0, True),
+    "chow-liu": Learner(chow_liu.learn, "Tree over all columns", "Chow and Liu (1968)", 2),
+    "hill-climb": Learner(hill_climb.learn, "Hill climbing over graphs", "Heckerman, Geiger and Chickering (1995)"),
+    "ban": Learner(ban.learn, "Augmented naive Bayes by hill climbing", "Friedman, Geiger and Goldszmidt (1997)"),
+    "sparse-candidate": Learner(
+        sparse_candidate.learn, "Sparse candidate search", "Friedman, Nachman and Pe'er (1999)", infers=True
+    ),
     "fixed": Learner(fixed.learn, "A structure drawn by hand", "none", 0),
 }

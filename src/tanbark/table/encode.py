@@ -39,7 +39,19 @@ def encode(
         _encode_block(block, columns, codes, unseen, thread_count(n_jobs))
     for item in table.coded:
         _encode_coded(item, columns[item.column], codes, unseen)
+    _code_gaps(table, columns, codes)
     return Encoded(codes, {columns[c].name: int(unseen[c]) for c in np.flatnonzero(unseen)})
+
+
+def _code_gaps(table: RawTable, columns: tuple[Column, ...], codes: Codes) -> None:
+    """Give gaps a state of their own, the first, in columns where they are one; strange values stay missing."""
+    marked = [place for place, column in enumerate(columns) if column.gap_state]
+    if marked:
+        missing = np.iinfo(codes.dtype).max
+        gaps = table.gaps()
+        for place in marked:
+            codes[place] += codes[place] != missing
+            codes[place][gaps[place]] = 0
 
 
 def _encode_coded(item: CodedColumn, column: Column, codes: Codes, unseen: NDArray[np.int64]) -> None:

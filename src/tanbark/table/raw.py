@@ -92,6 +92,16 @@ class RawTable:
             coded=tuple(replace(item, column=place[item.column]) for item in self.coded if item.column in place),
         )
 
+    def gaps(self) -> NDArray[np.bool_]:
+        """Mark the gaps, as (n_columns, n_rows)."""
+        found = np.zeros((self.n_columns, self.n_rows), bool)
+        for block in self.blocks:
+            if block.values.dtype == np.float64:
+                found[list(block.columns)] = np.isnan(block.values).T
+        for item in self.coded:
+            found[item.column] = item.codes < 0
+        return found
+
     def rows(self, keep: NDArray[np.bool_]) -> RawTable:
         """Choose rows by a mask."""
         return replace(

@@ -12,6 +12,7 @@ from tanbark.errors import InputError, nearest
 Level = str | int | float | bool
 
 NEVER_OBSERVED = "(never observed)"
+GAP = "(missing)"
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Column:
         The categories, in the order of their codes; empty for intervals.
     cuts : tuple of float
         Increasing cut points; state k is (cuts[k-1], cuts[k]].
+    gap_state : bool
+        Whether a gap is a state of its own, the first; the others then follow it.
     """
 
     name: str
@@ -35,11 +38,13 @@ class Column:
     values: str = "text"
     levels: tuple[Level, ...] = ()
     cuts: tuple[float, ...] = ()
+    gap_state: bool = False
 
     @property
     def n_states(self) -> int:
         """Number of states; a column that was never observed has one, which tells nothing."""
-        return len(self.cuts) + 1 if self.kind == "interval" else max(1, len(self.levels))
+        own = len(self.cuts) + 1 if self.kind == "interval" else max(1, len(self.levels))
+        return own + self.gap_state
 
     def labels(self) -> list[str]:
         """Name every state for people.
@@ -47,17 +52,20 @@ class Column:
         >>> Column("age", "interval", "number", cuts=(18.0, 65.0)).labels()
         ['≤ 18', '18 to 65', '> 65']
         """
+        gap = [GAP] if self.gap_state else []
         if self.kind != "interval":
-            return [str(level) for level in self.levels] or [NEVER_OBSERVED]
+            return gap + ([str(level) for level in self.levels] or [NEVER_OBSERVED])
         if not self.cuts:
-            return ["any number"]
+            return [*gap, "any number"]
         ends = _short(self.cuts)
         inner = [f"{low} to {high}" for low, high in pairwise(ends)]
-        return [f"≤ {ends[0]}", *inner, f"> {ends[-1]}"]
+        return [*gap, f"≤ {ends[0]}", *inner, f"> {ends[-1]}"]
 
     def states(self) -> tuple[Level, ...]:
         """Give the typed categories, or the labels of the intervals."""
-        return self.levels if self.kind == "category" and self.levels else tuple(self.labels())
+        if self.kind != "category" or not self.levels:
+            return tuple(self.labels())
+        return (GAP, *self.levels) if self.gap_state else self.levels
 
     def with_levels(self, more: Iterable[Level]) -> Column:
         """Append categories that are new."""

@@ -1,0 +1,1 @@
+"""Benchmarks of hill climbing and of EM."""

@@ -1,0 +1,80 @@
+"""Expectation maximisation: tables that make what was observed most probable, gaps and all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.graph import Network
+from tanbark.params.dirichlet import Smoothing
+
+Floats = NDArray[np.float64]
+Tables = tuple[NDArray[Any], ...]
+
+SLACK = 1e-9
+
+
+class Expectation(Protocol):
+    """What the E step gives: expected counts of every family, and the log-likelihood of what was observed."""
+
+    @property
+    def counts(self) -> Tables:
+        """Expected counts."""
+
+    @property
+    def log_likelihood(self) -> float:
+        """Total over the rows, in nats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Maximised:
+    """The expected counts that the last tables came from, and the way there."""
+
+    counts: Tables
+    network: Network
+    log_likelihoods: tuple[float, ...]
+    objectives: tuple[float, ...]
+    converged: bool
+
+
+def log_prior(network: Network, smoothing: Smoothing, fixed: Sequence[int] = ()) -> float:
+    r"""Sum :math:`a_{ijk} \ln \theta_{ijk}`, what the prior adds to the objective; ``fixed`` tables add nothing."""
+    total = 0.0
+    for node, table in enumerate(network.tables):
+        mass = {"k2": 1.0, "bdeu": smoothing.alpha / table.size}.get(smoothing.prior, smoothing.alpha)
+        if mass > 0 and node not in fixed:
+            total += mass * float(np.log(table).sum())
+    return total
+
+
+def maximise(
+    start: Network, expect: Callable[[Network], Expectation], update: Callable[[Tables], Network],
+    prior: Callable[[Network], float], *, tol: float, max_iter: int, tell: Callable[[int, float], None] | None = None,
+) -> Maximised:  # fmt: skip
+    r"""Alternate expected counts and estimates until no probability moves by ``tol``.
+
+    .. math:: \theta_{ijk} = \frac{E_{ijk} + a_{ijk}}{\sum_k E_{ijk} + a_{ijk}}, \qquad
+              \sum_t \ln P(o_t) + \sum_{ijk} a_{ijk} \ln \theta_{ijk} \text{ never falls}
+
+    Dempster, Laird and Rubin (1977), section 3; the prior is a Dirichlet(a + 1), whose mode this is.
+    """
+    network, likelihoods, objectives = start, [], []
+    for step in range(1, max_iter + 1):
+        found = expect(network)
+        likelihoods.append(found.log_likelihood)
+        objectives.append(found.log_likelihood + prior(network))
+        if step > 1:
+            fallen = objectives[-2] - objectives[-1]
+            assert fallen <= SLACK * max(1.0, abs(objectives[-1])), f"the objective of EM fell by {fallen}"
+        if tell is not None:
+            tell(step, found.log_likelihood)
+        better = update(found.counts)
+        moved = max(float(np.abs(a - b).max()) for a, b in zip(network.tables, better.tables, strict=True))
+        network = better
+        if moved < tol:
+            break
+    return Maximised(found.counts, network, tuple(likelihoods), tuple(objectives), moved < tol)
