@@ -15,6 +15,7 @@ MAKERS = {
     "NaiveBayes": tb.NaiveBayes,
     "TAN": tb.TAN,
     "TAN bic": lambda **k: tb.TAN(score="bic", **k),
+    "TAN mml": lambda **k: tb.TAN(score="mml", **k),
     "KDB": tb.KDB,
     "SPODE": tb.SPODE,
     "AODE": tb.AODE,
@@ -26,6 +27,7 @@ MAKERS = {
     "FSSJ": lambda **k: tb.FSSJ(cv=3, random_state=1, **k),
     "BSEJ": lambda **k: tb.BSEJ(cv=3, random_state=1, **k),
     "SelectiveNaiveBayes": lambda **k: tb.SelectiveNaiveBayes(cv=3, random_state=1, **k),
+    "SelectiveNaiveBayes mml": lambda **k: tb.SelectiveNaiveBayes(score="mml", **k),
     "FixedStructure": lambda **k: tb.FixedStructure(GENERAL, **k),
     "BayesNetClassifier": lambda **k: tb.BayesNetClassifier("tan", options={"score": "aic"}, **k),
 }

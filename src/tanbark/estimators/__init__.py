@@ -1,6 +1,7 @@
 """scikit-learn estimators: validate, encode, learn, store, predict."""
 
 from tanbark.estimators.averaged import A2DE, AODE
+from tanbark.estimators.blanket import MarkovBlanketMML
 from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
 from tanbark.estimators.discretizers import (
     MDLPDiscretizer,
@@ -38,6 +39,7 @@ __all__ = [
     "FixedStructure",
     "HillClimbTAN",
     "MDLPDiscretizer",
+    "MarkovBlanketMML",
     "MedianDiscretizer",
     "NaiveBayes",
     "QuantileDiscretizer",

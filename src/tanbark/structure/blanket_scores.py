@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from tanbark.counts import CountEngine
 from tanbark.errors import OptionError, find
+from tanbark.machine import run_threads, thread_count
 from tanbark.scores import mml
 from tanbark.scores.mml import MessageLength, conditional, sequential
 
@@ -20,18 +22,20 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Chosen = tuple[int, ...]
 
+WORTH_THREADS = 2000  # with fewer rows a second thread is not worth its start
 KEPT_BYTES = 1 << 29  # evidence of all features is kept up to this size
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the lengths: prior mass per cell, spread of coefficients, tables that are stated, seed, note's way."""
+    """Options of the lengths: prior mass per cell, spread of coefficients, tables that are stated, seed, note's way, threads."""
 
     alpha: float = 1.0
     sigma: float = 3.0
     stating: str = "none"
     seed: int = 0
     legacy_strict: bool = False
+    n_jobs: int | None = None
 
 
 class Scorer(Protocol):
@@ -142,11 +146,22 @@ class JointScorer:
         return self.length(()).total
 
 
-class LogitScorer:
-    """``nb_logit`` and ``logit``: a further feature starts from the coefficients without it."""
+@dataclass(frozen=True, eq=False)
+class _Base:
+    """What all candidates start from: each row's place in the design, coefficients, and their information."""
 
-    def __init__(self, rows: Rows, variances: Callable[[Sequence[int]], Floats]) -> None:
+    keys: Integers
+    design: Floats
+    start: Floats
+    known: Floats
+
+
+class LogitScorer:
+    """``nb_logit`` and ``logit``: a further feature starts from the coefficients and the information without it."""
+
+    def __init__(self, rows: Rows, variances: Callable[[Sequence[int]], Floats], n_jobs: int | None = None) -> None:
         self.rows, self.variances = rows, variances
+        self.threads = thread_count(n_jobs) if rows.n_rows >= WORTH_THREADS else 1
         self._known: tuple[Chosen, MessageLength, Floats] | None = None
 
     def length(self, chosen: Chosen) -> MessageLength:
@@ -157,33 +172,50 @@ class LogitScorer:
         """Give the length with the chosen features and each candidate in turn."""
         start = self._settle(chosen)[1]
         keys, first = self.rows.keys(chosen)
-        if 2 * len(first) > self.rows.n_rows:
-            return self._by_rows(chosen, candidates, start)
+        if 2 * len(first) > self.rows.n_rows:  # hardly two rows are alike: they need not be brought together
+            keys = first = np.arange(self.rows.n_rows)
         design = self._design(chosen, first)
+        with _one_blas_thread():  # the threads are ours; two teams would wait for each other
+            known = conditional.information(design, self.rows.class_table(keys, len(first)), start)
+
+            def work(part: Sequence[int]) -> list[float]:
+                tell = self._by_rows if first is keys else self._by_cells
+                return tell(chosen, part, _Base(keys, design, start, known))
+
+            parts = [(candidates[k :: self.threads],) for k in range(min(self.threads, len(candidates)))]
+            told = run_threads(work, parts, self.threads)
+        found = np.empty(len(candidates))
+        for k, lengths in enumerate(told):
+            found[k :: self.threads] = lengths
+        return [float(value) for value in found]
+
+    def _by_cells(self, chosen: Chosen, candidates: Sequence[int], base: _Base) -> list[float]:
+        """Measure candidates on the different rows and how often they occur."""
         found = []
         for feature in candidates:
             r = self.rows.states[feature]
-            table = self.rows.class_table(keys * (r + 1) + self.rows.codes[feature], len(first) * (r + 1))
+            table = self.rows.class_table(
+                base.keys * (r + 1) + self.rows.codes[feature], len(base.design) * (r + 1)
+            )  # fmt: skip
             cells = np.flatnonzero(table.sum(axis=1) > 0)
             place, state = np.divmod(cells, r + 1)
-            wide = np.hstack([design[place], conditional.feature_contrasts(state, r)])
-            found.append(self._message((*chosen, feature), wide, table[cells], start)[0].total)
+            wide = np.hstack([base.design[place], conditional.feature_contrasts(state, r)])
+            found.append(self._message((*chosen, feature), wide, table[cells], base.start, base.known)[0].total)
         return found
 
-    def _by_rows(self, chosen: Chosen, candidates: Sequence[int], start: Floats) -> list[float]:
-        """Measure candidates on the rows themselves, where hardly two are alike: only the last columns change."""
-        rows = self.rows
-        keys = np.arange(rows.n_rows)
-        table = rows.class_table(keys, rows.n_rows)
+    def _by_rows(self, chosen: Chosen, candidates: Sequence[int], base: _Base) -> list[float]:
+        """Measure candidates on the rows themselves: only the last columns of the design change."""
+        rows, p = self.rows, len(base.start)
+        table = rows.class_table(base.keys, rows.n_rows)
         width = max(rows.states[feature] for feature in candidates) - 1
-        wide = np.empty((rows.n_rows, len(start) + width), order="F")
-        wide[:, : len(start)] = self._design(chosen, keys)
+        wide = np.empty((rows.n_rows, p + width), order="F")
+        wide[:, :p] = base.design
         found = []
         for feature in candidates:
             r = rows.states[feature]
-            end = len(start) + r - 1
-            wide[:, len(start) : end] = conditional.feature_contrasts(rows.codes[feature], r)
-            found.append(self._message((*chosen, feature), wide[:, :end], table, start)[0].total)
+            wide[:, p : p + r - 1] = conditional.feature_contrasts(rows.codes[feature], r)
+            design = wide[:, : p + r - 1]
+            found.append(self._message((*chosen, feature), design, table, base.start, base.known)[0].total)
         return found
 
     def _design(self, chosen: Chosen, first: Integers) -> Floats:
@@ -191,22 +223,23 @@ class LogitScorer:
         return np.hstack([np.ones((len(first), 1)), *parts])
 
     def _message(
-        self, chosen: Chosen, design: Floats, table: Floats, start: Floats | None
+        self, chosen: Chosen, design: Floats, table: Floats, start: Floats | None, known: Floats | None = None
     ) -> tuple[MessageLength, Floats]:
         variances = self.variances([self.rows.states[j] for j in chosen])
         if start is not None:
             start = np.vstack([start, np.zeros((len(variances) - len(start), start.shape[1]))])
-        return conditional.message(design, table, variances, start)
+        return conditional.message(design, table, variances, start, known)
 
     def _settle(self, chosen: Chosen) -> tuple[MessageLength, Floats]:
         """Find the coefficients of a set, from those of the set before where it grew from that."""
         if self._known is not None and self._known[0] == chosen:
             return self._known[1:]
-        grown = self._known is not None and self._known[0] == chosen[:-1]
+        grown = self._known is not None and self._known[0] == chosen[:-1] and chosen
         start = self._known[2] if self._known is not None and grown else None
         keys, first = self.rows.keys(chosen)
         table = self.rows.class_table(keys, len(first))
-        length, found = self._message(chosen, self._design(chosen, first), table, start)
+        with _one_blas_thread():
+            length, found = self._message(chosen, self._design(chosen, first), table, start)
         self._known = (chosen, length, found)
         return length, found
 
@@ -290,6 +323,16 @@ class NoteScorer:
         return [self.length((*chosen, feature)).total for feature in candidates]
 
 
+@cache
+def _linear_algebra() -> Any:
+    return ThreadpoolController()  # finding the libraries takes longer than a small length
+
+
+def _one_blas_thread() -> Any:
+    """Keep linear algebra to the thread that calls it."""
+    return _linear_algebra().limit(limits=1, user_api="blas")
+
+
 def _refuse_weights(rows: Rows, score: str) -> None:
     if rows.weights is not None:
         msg = f"score={score!r} tells the rows one after another and cannot weigh them. Use score='nb_logit'."
@@ -297,11 +340,11 @@ def _refuse_weights(rows: Rows, score: str) -> None:
 
 
 def _nb_logit(rows: Rows, options: Options) -> Scorer:
-    return LogitScorer(rows, lambda states: conditional.nb_variances(states, options.alpha, options.alpha))
+    return LogitScorer(rows, lambda states: conditional.nb_variances(states, options.alpha, options.alpha), options.n_jobs)
 
 
 def _logit(rows: Rows, options: Options) -> Scorer:
-    return LogitScorer(rows, lambda states: np.full(1 + sum(r - 1 for r in states), options.sigma**2))
+    return LogitScorer(rows, lambda states: np.full(1 + sum(r - 1 for r in states), options.sigma**2), options.n_jobs)
 
 
 SCORERS: dict[str, Callable[[Rows, Options], Scorer]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tanbark.structure import fixed, kdb, kdb_hc, naive, selective, semi_naive, spode, tan, tan_hc, tan_hcsp
+from tanbark.structure import blanket, fixed, kdb, kdb_hc, naive, selective, semi_naive, spode, tan, tan_hc, tan_hcsp
 from tanbark.structure.result import Learnt
 
 
@@ -35,5 +35,6 @@ LEARNERS: dict[str, Learner] = {
     "fssj": Learner(semi_naive.learn_forward, "Forward selection and joining", "Pazzani (1996)", 0, True),
     "bsej": Learner(semi_naive.learn_backward, "Backward elimination and joining", "Pazzani (1996)", 0, True),
     "selective": Learner(selective.learn, "Selective naive Bayes", "Langley and Sage (1994)", 0, True),
+    "selective-mml": Learner(blanket.learn, "Naive Bayes on a Markov blanket", "Li, Korb and Allison (2021)", 0),
     "fixed": Learner(fixed.learn, "A structure drawn by hand", "none", 0),
 }

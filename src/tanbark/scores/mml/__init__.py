@@ -5,9 +5,18 @@ Message lengths are in nits (natural logarithms), totals, and shorter is better;
 """
 
 from tanbark.scores.mml.conditional import logit, nb_logit
-from tanbark.scores.mml.families import adaptive, arc_gains, cpt, family_score, mml87, nb_gain, nb_joint
+from tanbark.scores.mml.families import (
+    adaptive,
+    arc_gains,
+    cpt,
+    family_score,
+    mml87,
+    nb_gain,
+    nb_joint,
+    sparse_arc_gains,
+)
 from tanbark.scores.mml.legacy import NoteLength, note_nb
-from tanbark.scores.mml.lengths import STATED, MessageLength, lattice
+from tanbark.scores.mml.lengths import STATED, MessageLength, lattice, unstated
 from tanbark.scores.mml.sequential import mbp, nb_adaptive, polytrees
 
 __all__ = [
@@ -28,4 +37,6 @@ __all__ = [
     "nb_logit",
     "note_nb",
     "polytrees",
+    "sparse_arc_gains",
+    "unstated",
 ]

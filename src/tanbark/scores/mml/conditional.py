@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve, cholesky
 from scipy.special import polygamma
 
 from tanbark.errors import InputError, OptionError
@@ -88,13 +88,16 @@ def logit(
     _check_positive("sigma", sigma)
     design, cells = _design(configs, counts, states)
     length, found = message(design, cells, np.full(design.shape[1], sigma**2))
-    return length if curved_prior else _without_curvature(length, _Problem(design, cells, np.full(len(found), np.inf)), found)
+    if curved_prior:
+        return length
+    flat = _Problem(design, cells.T, np.full(len(found), np.inf))
+    return _without_curvature(length, flat, found)
 
 
 def _without_curvature(length: MessageLength, problem: _Problem, at: Floats) -> MessageLength:
     """Measure the precision by the likelihood alone."""
     try:
-        logdet = problem.hessian(at)[1]
+        logdet = problem.curvature(problem.state(at))[1]
     except np.linalg.LinAlgError:
         return replace(length, half_logdet=math.nan, valid=False)
     return replace(length, half_logdet=0.5 * logdet)
@@ -146,7 +149,7 @@ def _design(configs: ArrayLike, counts: ArrayLike, states: Sequence[int]) -> tup
 
 
 def message(
-    design: Floats, cells: Floats, variances: Floats, start: Floats | None = None
+    design: Floats, cells: Floats, variances: Floats, start: Floats | None = None, known: Floats | None = None
 ) -> tuple[MessageLength, Floats]:
     """Find the coefficients of shortest message and give its length with them.
 
@@ -159,99 +162,114 @@ def message(
         Prior variances of the rows of coefficients.
     start : (p, n_classes - 1) array, optional
         Where to start the search.
+    known : array, optional
+        What :func:`information` gave for the first columns, where ``start`` is 0 for the others.
     """
-    problem = _Problem(design, cells, variances)
-    found = problem.solve(np.zeros((design.shape[1], problem.free)) if start is None else start)
-    d = found.size
-    value, nll, _ = problem.objective(found)
-    _, logdet = problem.hessian(found)
-    prior = value - nll + 0.5 * problem.free * float(np.log(2 * math.pi * variances).sum())
-    return MessageLength(nll, prior, 0.5 * logdet, lattice(d), d), found
+    problem = _Problem(design, cells.T, variances)
+    begin = np.zeros((design.shape[1], len(problem.cells) - 1)) if start is None else start
+    found = problem.solve(problem.state(begin), known)
+    d = found.at.size
+    prior = found.value - found.nll + 0.5 * (len(problem.cells) - 1) * float(np.log(2 * math.pi * variances).sum())
+    return MessageLength(found.nll, prior, 0.5 * problem.curvature(found)[1], lattice(d), d), found.at
+
+
+def information(design: Floats, cells: Floats, at: Floats) -> Floats:
+    """Give the Fisher information of coefficients, (free, free, p, p) over class contrasts a >= b and columns."""
+    problem = _Problem(design, cells.T, np.full(design.shape[1], np.inf))
+    return problem.information(problem.state(at))
 
 
 @dataclass(frozen=True, eq=False)
+class _State:
+    """A place in the search: coefficients, penalised and plain minus log-likelihood, class probabilities by row."""
+
+    at: Floats
+    value: float
+    nll: float
+    chance: Floats
+
+
 class _Problem:
-    """The penalised likelihood: strictly convex, so that its minimum is one."""
+    """The penalised likelihood, which is strictly convex; arrays over rows have the class first, for speed."""
 
-    design: Floats
-    cells: Floats
-    variances: Floats
+    def __init__(self, design: Floats, cells: Floats, variances: Floats) -> None:
+        self.design, self.cells, self.variances = design, np.ascontiguousarray(cells), variances
+        self.rows = self.cells.sum(axis=0)
+        self.basis = contrasts(len(self.cells))
 
-    @property
-    def free(self) -> int:
-        return int(self.cells.shape[1]) - 1
-
-    @property
-    def rows(self) -> Floats:
-        return np.asarray(self.cells.sum(axis=1))
-
-    def objective(self, at: Floats) -> tuple[float, float, Floats]:
-        """Give the penalised and the plain minus log-likelihood, and the class probabilities."""
-        logits = (self.design @ at) @ contrasts(self.cells.shape[1]).T
-        logits -= logits.max(axis=1, keepdims=True)
+    def state(self, at: Floats) -> _State:
+        """Measure the objective at some coefficients, (p, n_classes - 1)."""
+        logits = self.basis @ (self.design @ at).T
+        logits -= logits.max(axis=0)
         chance = np.exp(logits)
-        mass = chance.sum(axis=1)
-        chance /= mass[:, None]
+        mass = chance.sum(axis=0)
+        chance /= mass
         nll = float(self.rows @ np.log(mass) - np.vdot(self.cells, logits))
-        return nll + 0.5 * float((at**2 / self.variances[:, None]).sum()), nll, chance
+        return _State(at, nll + 0.5 * float((at**2 / self.variances[:, None]).sum()), nll, chance)
 
-    def gradient(self, at: Floats, chance: Floats) -> Floats:
-        excess = chance * self.rows[:, None] - self.cells
-        slope = self.design.T @ (excess @ contrasts(self.cells.shape[1]))
-        return np.asarray(slope + at / self.variances[:, None])
+    def gradient(self, here: _State) -> Floats:
+        excess = self.basis.T @ (here.chance * self.rows - self.cells)
+        return np.asarray((excess @ self.design).T + here.at / self.variances[:, None])
 
-    def hessian(self, at: Floats) -> tuple[Floats, float]:
-        """Give the lower Cholesky factor of the curvature, coefficients by class contrast, and its log determinant."""
-        basis = contrasts(self.cells.shape[1])
-        chance, rows, p = self.objective(at)[2], self.rows, len(at)
-        mean = chance @ basis
-        out = np.zeros((at.size, at.size))
-        for a in range(self.free):
+    def information(self, here: _State, known: Floats | None = None) -> Floats:
+        """Give the Fisher information, (free, free, p, p) over class contrasts and columns; a >= b is filled.
+
+        ``known`` holds it for the first columns of the design, where these suffice to tell the probabilities.
+        """
+        p, free = here.at.shape
+        mean = self.basis.T @ here.chance
+        out = np.zeros((free, free, p, p))
+        for a in range(free):
             for b in range(a + 1):
-                weight = rows * (chance @ (basis[:, a] * basis[:, b]) - mean[:, a] * mean[:, b])
-                block = _weighted_square(self.design, weight, positive=a == b)
-                out[a * p : (a + 1) * p, b * p : (b + 1) * p] = block
-        diagonal = np.arange(at.size)
-        out[diagonal, diagonal] += np.tile(1 / self.variances, self.free)
-        factor = cho_factor(out, lower=True, overwrite_a=True, check_finite=False)[0]
+                weight = self.rows * ((self.basis[:, a] * self.basis[:, b]) @ here.chance - mean[a] * mean[b])
+                if known is None:
+                    out[a, b] = _weighted_square(self.design, weight, positive=a == b)
+                    continue
+                new = known.shape[2]
+                part = (self.design[:, new:] * weight[:, None]).T @ self.design
+                out[a, b, :new, :new], out[a, b, new:] = known[a, b], part
+                out[a, b, :new, new:] = part[:, :new].T
+        return out
+
+    def curvature(self, here: _State, known: Floats | None = None) -> tuple[Floats, float]:
+        """Give the lower Cholesky factor of the Hessian, coefficients by class contrast, and its log determinant."""
+        size = here.at.size
+        out = self.information(here, known).transpose(0, 2, 1, 3).reshape(size, size)
+        diagonal = np.arange(size)
+        out[diagonal, diagonal] += np.tile(1 / self.variances, here.at.shape[1])
+        factor = cholesky(out, lower=True, overwrite_a=True, check_finite=False) if size else out
         return factor, 2 * float(np.log(factor[diagonal, diagonal]).sum())
 
-    def solve(self, at: Floats) -> Floats:
+    def solve(self, here: _State, known: Floats | None = None) -> _State:
         """Walk by Newton's method with halved steps; a Hessian is kept as long as it serves."""
-        if at.size == 0:
-            return at
-        value, _, chance = self.objective(at)
-        factor, before = self.hessian(at)[0], math.inf
+        if here.at.size == 0:
+            return here
+        factor, before = self.curvature(here, known)[0], math.inf
         for _ in range(500):
-            slope = self.gradient(at, chance)
-            step = cho_solve((factor, True), slope.T.ravel(), check_finite=False).reshape(self.free, -1).T
+            slope = self.gradient(here)
+            step = cho_solve((factor, True), slope.T.ravel(), check_finite=False).reshape(slope.T.shape).T
             decrement = float(np.vdot(step, slope))
             if decrement > SLOW * before:
-                factor, before = self.hessian(at)[0], math.inf
+                factor, before = self.curvature(here)[0], math.inf
                 continue
-            before = decrement
-            at, value, chance, whole = self._halved(at, step, value, decrement)
+            here, whole = self._halved(here, step, decrement)
+            before = decrement if whole else 0.0
             if decrement < CLOSE:
                 break
-            if not whole:
-                factor, before = self.hessian(at)[0], math.inf
-        return at
+        return here
 
-    def _halved(
-        self, at: Floats, step: Floats, value: float, decrement: float
-    ) -> tuple[Floats, float, Floats, bool]:
+    def _halved(self, here: _State, step: Floats, decrement: float) -> tuple[_State, bool]:
         """Take the step, or the half, quarter, … of it that makes the objective fall."""
-        size, slack = 1.0, 1e-12 * (1 + abs(value))
+        size, slack = 1.0, 1e-12 * (1 + abs(here.value))
         while True:
-            there = at - size * step
-            lower, _, chance = self.objective(there)
-            if lower <= value - 1e-4 * size * decrement + slack or size < 1e-9:
-                return there, lower, chance, size == 1.0
+            there = self.state(here.at - size * step)
+            if there.value <= here.value - 1e-4 * size * decrement + slack or size < 1e-9:
+                return there, size == 1.0
             size /= 2
 
 
 def _weighted_square(design: Floats, weight: Floats, *, positive: bool) -> Floats:
-    """Give design' diag(weight) design; with weights that are not negative at half the price."""
+    """Give design' diag(weight) design; with weights that are not negative it costs half."""
     if positive:
         scaled = design * np.sqrt(np.maximum(weight, 0.0))[:, None]
         return np.asarray(scaled.T @ scaled)

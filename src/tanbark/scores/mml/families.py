@@ -182,16 +182,39 @@ def arc_gains(counts: ArrayLike, *, alpha: float = 1.0) -> tuple[Floats, Floats]
     (3.2268, 3.2268)
     """
     n = np.asarray(counts, dtype=float)
-    r_x, r_y = n.shape[-3], n.shape[-2]
-    x_class, y_class, by_class = n.sum(axis=-2), n.sum(axis=-3), n.sum(axis=(-3, -2))
     cells = _rising(n, alpha).sum(axis=(-3, -2, -1))
+    return _both_ways(cells, n.sum(axis=-2), n.sum(axis=-3), alpha)
 
-    def gain(child: Floats, parent: Floats, states: int) -> Floats:
+
+def sparse_arc_gains(
+    cells: ArrayLike, x_class: ArrayLike, y_class: ArrayLike, *, alpha: float = 1.0
+) -> tuple[float, float]:
+    """Give what :func:`arc_gains` gives for one pair, from the counts of the cells that occur and two margins.
+
+    Parameters
+    ----------
+    cells : (n_cells,) array
+    x_class, y_class : (n_x, n_classes) and (n_y, n_classes) arrays
+
+    >>> forth, back = sparse_arc_gains([4, 4], [[4], [4]], [[4], [4]])
+    >>> round(forth, 4), round(back, 4)
+    (3.2268, 3.2268)
+    """
+    told = np.asarray(_rising(np.asarray(cells, dtype=float), alpha).sum())
+    forth, back = _both_ways(told, np.asarray(x_class, dtype=float), np.asarray(y_class, dtype=float), alpha)
+    return float(forth), float(back)
+
+
+def _both_ways(cells: Floats, x_class: Floats, y_class: Floats, alpha: float) -> tuple[Floats, Floats]:
+    by_class = x_class.sum(axis=-2)
+
+    def gain(child: Floats, parent: Floats) -> Floats:
+        states = child.shape[-2]
         alone = _rising(by_class, states * alpha).sum(axis=-1) - _rising(child, alpha).sum(axis=(-2, -1))
         helped = _rising(parent, states * alpha).sum(axis=(-2, -1)) - cells
         return np.asarray(alone - helped)
 
-    return gain(y_class, x_class, r_y), gain(x_class, y_class, r_x)
+    return gain(y_class, x_class), gain(x_class, y_class)
 
 
 def _rising(n: Floats, alpha: float) -> Floats:

@@ -47,51 +47,51 @@ def nb_adaptive(
 
 
 def class_evidence(labels: Integers, n_classes: int, alpha: float, context: Integers | None = None) -> Floats:
-    """Give log P(class | context, rows before) for every row and class, (n_rows, n_classes)."""
+    """Give log P(class | context, rows before) for every class and row, (n_classes, n_rows)."""
     group = np.zeros(len(labels), np.int64) if context is None else context
     seen = earlier_counts(group, labels, n_classes)
-    return np.asarray(np.log(seen + alpha) - np.log(seen.sum(axis=1) + alpha * n_classes)[:, None])
+    return np.asarray(np.log(seen + alpha) - np.log(seen.sum(axis=0) + alpha * n_classes))
 
 
 def feature_evidence(
     codes: Integers, r: int, labels: Integers, n_classes: int, alpha: float, context: Integers | None = None
 ) -> Floats:
-    """Give log P(the row's state | class, context, rows before) for every row and class; 0 where there is a gap."""
-    out = np.zeros((len(labels), n_classes))
+    """Give log P(the row's state | class, context, rows before) for every class and row; 0 where there is a gap."""
+    out = np.zeros((n_classes, len(labels)))
     there = np.flatnonzero(codes < r)
     group = np.zeros(len(there), np.int64) if context is None else context[there]
     seen = earlier_counts(group * r + codes[there], labels[there], n_classes)
     among = earlier_counts(group, labels[there], n_classes)
-    out[there] = np.log(seen + alpha) - np.log(among + alpha * r)
+    out[:, there] = np.log(seen + alpha) - np.log(among + alpha * r)
     return out
 
 
 def earlier_counts(group: Integers, labels: Integers, n_classes: int) -> Floats:
-    """Count, for every row and class, the earlier rows of that class in the row's group, (n_rows, n_classes).
+    """Count, for every class and row, the earlier rows of that class in the row's group, (n_classes, n_rows).
 
     >>> earlier_counts(np.array([5, 5, 7, 5]), np.array([0, 1, 0, 0]), 2).tolist()
-    [[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
+    [[0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]]
     """
     order = np.argsort(group, kind="stable")
-    marks = np.zeros((len(group), n_classes))
-    marks[np.arange(len(group)), labels[order]] = 1
-    before = np.cumsum(marks, axis=0) - marks
+    marks = np.zeros((n_classes, len(group)))
+    marks[labels[order], np.arange(len(group))] = 1
+    before = np.cumsum(marks, axis=1) - marks
     sorted_group = group[order]
     first = np.searchsorted(sorted_group, sorted_group, side="left")
     out = np.empty_like(before)
-    out[order] = before - before[first]
+    out[:, order] = before - before[:, first]
     return out
 
 
 def told(evidence: Floats, labels: Integers) -> float:
     """Add up minus the log posterior of every row's class.
 
-    >>> round(told(np.zeros((1, 2)), np.array([1])), 4)
+    >>> round(told(np.zeros((2, 1)), np.array([1])), 4)
     0.6931
     """
-    if not len(labels):
-        return 0.0
-    return float((logsumexp(evidence, axis=1) - evidence[np.arange(len(labels)), labels]).sum())
+    top = evidence.max(axis=0)
+    mass = np.log(np.exp(evidence - top).sum(axis=0))
+    return float((mass + top - evidence[labels, np.arange(len(labels))]).sum())
 
 
 def polytree(
