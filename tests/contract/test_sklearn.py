@@ -53,6 +53,8 @@ def exemptions(estimator):
 
 
 @pytest.mark.filterwarnings("default")  # scikit-learn's checks warn of their own accord
-@parametrize_with_checks([*CLASSIFIERS, *SEARCHED, *WEIGHTED, *SELECTORS, *DISCRETIZERS], expected_failed_checks=exemptions)
+@parametrize_with_checks(
+    [*CLASSIFIERS, *SEARCHED, *WEIGHTED, *SELECTORS, *DISCRETIZERS], expected_failed_checks=exemptions
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -1,5 +1,6 @@
 """scikit-learn estimators: validate, encode, learn, store, predict."""
 
+from tanbark.estimators.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.averaged import A2DE, AODE
 from tanbark.estimators.blanket import MarkovBlanketMML
 from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
@@ -33,6 +34,8 @@ __all__ = [
     "SPODE",
     "TAN",
     "WANBIA",
+    "Arc",
+    "ArcReport",
     "BayesNetClassifier",
     "CrossValidation",
     "Explanation",
@@ -48,6 +51,7 @@ __all__ = [
     "SuperParentTAN",
     "UniformDiscretizer",
     "WrapperKDB",
+    "arc_report",
     "cross_validate_network",
     "load",
 ]

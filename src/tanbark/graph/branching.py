@@ -42,7 +42,7 @@ def maximum_branching(gains: Floats, *, root: int | None = None, at_least: float
 def _arborescence(weights: Floats) -> Integers:
     """Give every node but the last its parent in the heaviest tree that leads away from the last node."""
     root = len(weights) - 1
-    best = weights.argmax(axis=0)
+    best: Integers = np.asarray(weights.argmax(axis=0), np.int64)
     best[root] = root
     group = _circles(best)
     if group is None:

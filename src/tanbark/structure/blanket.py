@@ -16,9 +16,7 @@ TIE = 1e-9  # lengths that differ by less are equal, and a step must gain more
 DIRECTIONS = {"forward": False, "both": True}
 
 
-def learn(
-    counts: CountEngine, *, score: str = "nb_logit", direction: str = "forward", alpha: float = 1.0
-) -> Learnt:
+def learn(counts: CountEngine, *, score: str = "nb_logit", direction: str = "forward", alpha: float = 1.0) -> Learnt:
     """Give naive Bayes on the features that shorten the message of the class.
 
     Parameters

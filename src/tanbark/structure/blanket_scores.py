@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # it carries no types
 
 from tanbark.counts import CountEngine
 from tanbark.errors import OptionError, find
@@ -28,7 +28,7 @@ KEPT_BYTES = 1 << 29  # evidence of all features is kept up to this size
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the lengths: prior mass per cell, spread of coefficients, tables that are stated, seed, note's way, threads."""
+    """What the lengths are told: prior mass per cell, spread of coefficients, what is stated, seed, and so on."""
 
     alpha: float = 1.0
     sigma: float = 3.0
@@ -340,7 +340,8 @@ def _refuse_weights(rows: Rows, score: str) -> None:
 
 
 def _nb_logit(rows: Rows, options: Options) -> Scorer:
-    return LogitScorer(rows, lambda states: conditional.nb_variances(states, options.alpha, options.alpha), options.n_jobs)
+    alpha = options.alpha
+    return LogitScorer(rows, lambda states: conditional.nb_variances(states, alpha, alpha), options.n_jobs)
 
 
 def _logit(rows: Rows, options: Options) -> Scorer:

@@ -30,9 +30,7 @@ def learn(counts: CountEngine, *, root: int | None = None, alpha: float = 1.0) -
     gains = pair_gains(counts, alpha=alpha)
     parents = maximum_branching(gains, root=root)
     (prior, *tables) = counts.tables([(target,), *((i, target) for i in range(n))])
-    score = mml.family_score(prior[None], alpha=alpha) + sum(
-        mml.family_score(table.T, alpha=alpha) for table in tables
-    )
+    score = mml.family_score(prior[None], alpha=alpha) + sum(mml.family_score(table.T, alpha=alpha) for table in tables)
     gained = sum(float(gains[parent, child]) for child, found in enumerate(parents) for parent in found)
     return Learnt(Dag.augmented(schema.names, parents), score + gained)
 
@@ -56,9 +54,9 @@ def pair_gains(counts: CountEngine, *, alpha: float = 1.0) -> Floats:
             continue
         step = max(1, BLOCK_CELLS // size)
         for low in range(0, len(alike), step):
-            i, j = first[alike[low : low + step]], second[alike[low : low + step]]
-            tables = counts.tables([(x, y, target) for x, y in zip(i.tolist(), j.tolist(), strict=True)])
-            gains[i, j], gains[j, i] = mml.arc_gains(np.stack(tables), alpha=alpha)
+            x, y = first[alike[low : low + step]], second[alike[low : low + step]]
+            tables = counts.tables([(i, j, target) for i, j in zip(x.tolist(), y.tolist(), strict=True)])
+            gains[x, y], gains[y, x] = mml.arc_gains(np.stack(tables), alpha=alpha)
     return gains
 
 

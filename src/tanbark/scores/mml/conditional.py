@@ -28,8 +28,9 @@ SLOW = 0.05  # a step that leaves more than this of the squared decrement asks f
 
 
 def nb_logit(
-    configs: ArrayLike, counts: ArrayLike, states: Sequence[int], *, alpha: float = 1.0, class_alpha: float | None = None
-) -> MessageLength:
+    configs: ArrayLike, counts: ArrayLike, states: Sequence[int], *, alpha: float = 1.0,
+    class_alpha: float | None = None,
+) -> MessageLength:  # fmt: skip
     r"""Length of the class given features under naive Bayes, by MML87 in the coordinates that the data can tell.
 
     .. math:: -\ln f(y|x,\hat A) + \tfrac12\sum\frac{\hat A^2}{V} + \tfrac12\sum\ln 2\pi V

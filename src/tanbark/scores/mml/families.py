@@ -63,9 +63,7 @@ def mml87(counts: ArrayLike, *, alpha: float = 1.0) -> MessageLength:
     return MessageLength(nll, prior, fisher, lattice(r - 1), r - 1)
 
 
-def cpt(
-    counts: ArrayLike, *, alpha: float = 1.0, stating: str = "none", n_configs: int | None = None
-) -> MessageLength:
+def cpt(counts: ArrayLike, *, alpha: float = 1.0, stating: str = "none", n_configs: int | None = None) -> MessageLength:
     r"""Length of a column told by a full table: one multistate for every configuration of its parents.
 
     .. math:: \sum_j A(N_j) + K (r - 1) \tfrac12\ln\frac{\pi e}{6}

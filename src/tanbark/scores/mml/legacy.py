@@ -102,5 +102,6 @@ def _matrix(chosen: Floats, chances: Floats, evidence: Floats, q: Floats, n: Flo
     signs = np.where(np.arange(chosen.shape[1]) % 2 == 0, -1.0, 1.0)
     out[0, 1:] = out[1:, 0] = signs * (common @ inverse)
     first, second = chances.T
-    out[0, 0] = (n * (first / (q[0] * evidence) + second / (q[1] * evidence) - ((first - second) / evidence) ** 2)).sum()
+    expected = (first / q[0] + second / q[1]) / evidence - ((first - second) / evidence) ** 2
+    out[0, 0] = (n * expected).sum()
     return out
