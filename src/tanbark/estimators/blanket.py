@@ -181,9 +181,11 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         if is_frame(X):
             inputs.read_features(self, X)
             frame = nw.from_native(X, eager_only=True)
-            if hasattr(self, "feature_names_in_"):
-                return frame.select([str(name) for name in self.feature_names_in_[self.support_]]).to_native()
-            return frame[:, self.get_support(indices=True).tolist()].to_native()
+            positions = self.get_support(indices=True).tolist()
+            names = [
+                self.schema_.names[k] if hasattr(self, "feature_names_in_") else frame.columns[k] for k in positions
+            ]
+            return X.loc[:, names] if hasattr(X, "loc") else frame.select(names).to_native()
         array = inputs.as_table(self, X)
         validate_data(self, array, skip_check_array=True, reset=False)
         return array[:, self.support_]

@@ -183,7 +183,9 @@ def test_the_true_conditional_information_is_singular():
         joint = q * chosen.prod(axis=0)
         p = joint[0] / joint.sum()
         sign = np.where(config == 0, 1.0, -1.0)
-        slope = np.concatenate([[1 / (q[0] * q[1])], np.column_stack([sign / chosen[:, 0], -sign / chosen[:, 1]]).ravel()])
+        slope = np.concatenate(
+            [[1 / (q[0] * q[1])], np.column_stack([sign / chosen[:, 0], -sign / chosen[:, 1]]).ravel()]
+        )
         matrix += n * p * (1 - p) * np.outer(slope, slope)
     values = np.linalg.eigvalsh(matrix)
     assert (values > 1e-9 * values[-1]).sum() == 4
