@@ -12,6 +12,7 @@
     TanbarkWarning (UserWarning)
     ├── UnseenCategoryWarning           categories met at prediction that training never saw
     ├── EmptyColumnWarning              a column without a single value
+    ├── NothingSelectedWarning          a selection of features that is empty
     └── ImpossibleEvidenceWarning       rows to which the model gives probability zero
 """
 
@@ -61,6 +62,10 @@ class UnseenCategoryWarning(TanbarkWarning):
 
 class EmptyColumnWarning(TanbarkWarning):
     """A column has no value at all, so it tells nothing about the class."""
+
+
+class NothingSelectedWarning(TanbarkWarning):
+    """No feature helps, so that nothing is left of the table."""
 
 
 class ImpossibleEvidenceWarning(TanbarkWarning):

@@ -38,7 +38,9 @@ SEARCHED = [
     tb.FSSJ(cv=2),
     tb.BSEJ(cv=2),
     tb.SelectiveNaiveBayes(cv=2),
+    tb.SelectiveNaiveBayes(score="mml"),
 ]
+SELECTORS = [tb.MarkovBlanketMML(), tb.MarkovBlanketMML("cpt"), tb.MarkovBlanketMML("nb_joint", direction="both")]
 WEIGHTED = [tb.NaiveBayes(parameters=p) for p in (tb.MANB(), tb.WANBIA(), tb.AWNB(random_state=0))]
 TEXTS = [tb.TextNaiveBayes()]
 DISCRETIZERS = [tb.MDLPDiscretizer(), tb.MedianDiscretizer(), tb.QuantileDiscretizer(), tb.UniformDiscretizer()]
@@ -46,9 +48,10 @@ DISCRETIZERS = [tb.MDLPDiscretizer(), tb.MedianDiscretizer(), tb.QuantileDiscret
 
 def exemptions(estimator):
     failed = {}
-    if isinstance(estimator, tuple(type(clf) for clf in [*CLASSIFIERS, *SEARCHED])):
+    if isinstance(estimator, tuple(type(clf) for clf in [*CLASSIFIERS, *SEARCHED, *SELECTORS])):
         failed["check_dataframe_column_names_consistency"] = BY_NAME
-    if isinstance(estimator, tuple(type(clf) for clf in SEARCHED)):
+    by_length = estimator.get_params().get("score") == "mml"
+    if isinstance(estimator, tuple(type(clf) for clf in SEARCHED)) and not by_length:
         failed["check_sample_weight_equivalence_on_dense_data"] = FOLDS
     if isinstance(getattr(estimator, "parameters", None), tb.AWNB):
         failed["check_sample_weight_equivalence_on_dense_data"] = BOOTSTRAP
@@ -58,6 +61,8 @@ def exemptions(estimator):
 
 
 @pytest.mark.filterwarnings("default")  # scikit-learn's checks warn of their own accord
-@parametrize_with_checks([*CLASSIFIERS, *SEARCHED, *WEIGHTED, *TEXTS, *DISCRETIZERS], expected_failed_checks=exemptions)
+@parametrize_with_checks(
+    [*CLASSIFIERS, *SEARCHED, *WEIGHTED, *SELECTORS, *TEXTS, *DISCRETIZERS], expected_failed_checks=exemptions
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

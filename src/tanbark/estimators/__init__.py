@@ -1,6 +1,8 @@
 """scikit-learn estimators: validate, encode, learn, store, predict."""
 
+from tanbark.estimators.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.averaged import A2DE, AODE
+from tanbark.estimators.blanket import MarkovBlanketMML
 from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
 from tanbark.estimators.discretizers import (
     MDLPDiscretizer,
@@ -37,6 +39,8 @@ __all__ = [
     "SPODE",
     "TAN",
     "WANBIA",
+    "Arc",
+    "ArcReport",
     "BayesNetClassifier",
     "ChowLiuTree",
     "CrossValidation",
@@ -44,6 +48,7 @@ __all__ = [
     "FixedStructure",
     "HillClimbTAN",
     "MDLPDiscretizer",
+    "MarkovBlanketMML",
     "MedianDiscretizer",
     "NaiveBayes",
     "QuantileDiscretizer",
@@ -55,6 +60,7 @@ __all__ = [
     "TextNaiveBayes",
     "UniformDiscretizer",
     "WrapperKDB",
+    "arc_report",
     "cross_validate_network",
     "load",
 ]

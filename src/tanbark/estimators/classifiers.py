@@ -65,11 +65,12 @@ class TAN(NetworkClassifier):
     """Tree-augmented naive Bayes: besides the class, every feature depends on at most one other feature.
 
     The tree is the best there is by the chosen score (Chow and Liu's algorithm given the class). ``"loglik"`` always
-    gives a tree over all features; ``"aic"`` and ``"bic"`` leave out arcs that are not worth their parameters.
+    gives a tree over all features; ``"aic"``, ``"bic"`` and ``"mml"`` (minimum message length) leave out arcs that are
+    not worth their parameters.
 
     Parameters
     ----------
-    score : {"loglik", "aic", "bic"}, default "loglik"
+    score : {"loglik", "aic", "bic", "mml"}, default "loglik"
     root : str or int, optional
         The feature at the root of the tree; by default the first of each tree.
     {common}

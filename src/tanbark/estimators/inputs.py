@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 def read_training_features(estimator: Any, X: Any) -> RawTable:
     """Read the features to learn from, and note their number and names on the estimator."""
-    X = _as_table(estimator, X)
+    X = as_table(estimator, X)
     table = _refuse_nothing(read_table(X))
     validate_data(estimator, X, skip_check_array=True, reset=True)
     return table
@@ -29,7 +29,7 @@ def read_training_features(estimator: Any, X: Any) -> RawTable:
 
 def read_features(estimator: Any, X: Any) -> RawTable:
     """Read features to predict from: columns are matched by name where both tables have names."""
-    X = _as_table(estimator, X)
+    X = as_table(estimator, X)
     names = [column.name for column in estimator.encoder_.columns]
     if not is_frame(X) or not hasattr(estimator, "feature_names_in_"):
         validate_data(estimator, X, skip_check_array=True, reset=False)
@@ -63,7 +63,7 @@ def _mismatch(who: str, lacking: list[str], extra: list[str]) -> str:
     return f"X {' and '.join(parts)}. {who} needs the columns it was trained on; rename, add or drop them."
 
 
-def _as_table(estimator: Any, X: Any) -> Any:
+def as_table(estimator: Any, X: Any) -> Any:
     """Leave frames alone; bring everything else to a two-dimensional array, as scikit-learn does."""
     if is_frame(X) and not issparse(X):
         return X

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from tanbark.errors import find
+from tanbark.estimators.classifiers import _ScoreOption
 from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.structure import LEARNERS, Learner
+from tanbark.structure.blanket_scores import SCORERS
 
 
 class SearchedClassifier(NetworkClassifier):
@@ -171,23 +174,49 @@ class BSEJ(SearchedClassifier):
 class SelectiveNaiveBayes(SearchedClassifier):
     """Naive Bayes on the features that help: they enter one at a time, the most helpful first.
 
+    What helps is told by cross-validation, or by how much shorter the class column can be told (minimum message
+    length), which needs no folds and stops by itself.
+
     Parameters
     ----------
+    score : {"cv", "mml"} or the name of a message length, default "cv"
+        "mml" is "nb_logit"; others are "nb_joint", "cpt", "logit", "nb_adaptive" and "mbp", see
+        :class:`MarkovBlanketMML`. With a message length, the options of cross-validation do not count, and ``history_``
+        is the trace of the search.
     {searched}
 
     References
     ----------
     Langley and Sage (1994), Induction of selective Bayesian classifiers.
+    Li, Korb and Allison (2021), Markov blanket discovery using minimum message length.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> X = [[0, 1], [0, 0], [1, 1], [1, 0]] * 5
+    >>> tb.SelectiveNaiveBayes(score="mml").fit(X, [0, 0, 1, 1] * 5).dag_.arcs()
+    [('class', 'x0')]
     """
 
+    score = _ScoreOption()
+
     def __init__(
-        self, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
-        random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
-        missing: str = "available-case",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        self, *, score: str = "cv", cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy",
+        smooth: float = 0.01, random_state: Any = None, verbose: bool = False, alpha: float = 1.0,
+        prior: str = "laplace", class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
+        parameters: Any = None, missing: str = "available-case", unseen: str = "marginalize",
+        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the options by name."""
+        return {**super().get_params(deep), "score": self.__dict__["score"]}
+
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["selective"], self._search()
+        score = self.__dict__["score"]
+        known = {"cv": None, "mml": "nb_logit", **{name: name for name in SCORERS}}
+        length = find("score", score, known)
+        if length is None:
+            return LEARNERS["selective"], self._search()
+        return LEARNERS["selective-mml"], {"score": length}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tanbark.structure import (
     ban,
+    blanket,
     chow_liu,
     fixed,
     hill_climb,
@@ -58,5 +59,6 @@ LEARNERS: dict[str, Learner] = {
     "sparse-candidate": Learner(
         sparse_candidate.learn, "Sparse candidate search", "Friedman, Nachman and Pe'er (1999)", infers=True
     ),
+    "selective-mml": Learner(blanket.learn, "Naive Bayes on a Markov blanket", "Li, Korb and Allison (2021)", 0),
     "fixed": Learner(fixed.learn, "A structure drawn by hand", "none", 0),
 }

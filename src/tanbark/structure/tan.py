@@ -6,11 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import CountEngine
-from tanbark.errors import OptionError, nearest
+from tanbark.errors import OptionError, find, nearest
 from tanbark.graph import Dag, direct_forest, maximum_spanning_forest
 from tanbark.graph.trees import pair_indices
 from tanbark.scores import log_likelihood, penalty
+from tanbark.structure import tan_mml
 from tanbark.structure.result import Learnt
+
+SCORES = dict.fromkeys(("loglik", "aic", "bic", "mml"))
 
 
 def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None = None) -> Learnt:
@@ -23,7 +26,8 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     Parameters
     ----------
     counts : CountEngine
-    score : {"loglik", "aic", "bic"}
+    score : {"loglik", "aic", "bic", "mml"}
+        "mml" is the forest of shortest message, where the two directions of an arc differ a little.
     root : str or int, optional
         The feature that arcs of its tree lead away from; by default the first of each tree.
 
@@ -33,8 +37,10 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     """
     schema = counts.schema
     n, target = len(schema.features), schema.target
-    penalty(score, 1.0)  # a wrong name is refused before the counting starts
+    find("score", score, SCORES)
     start = None if root is None else find_root(root, schema.names[:n])
+    if score == "mml":
+        return tan_mml.learn(counts, root=start)
     states = np.array(schema.cardinalities, dtype=float)
     first, second = pair_indices(n)
     pairs = counts.pair_information()

@@ -1,0 +1,42 @@
+"""Minimum message length: how many nits it takes to tell the class column, and what each part of the message costs.
+
+Message lengths are in nits (natural logarithms), totals, and shorter is better; only :func:`family_score` and
+:func:`arc_gains` are turned round, so that they can stand wherever a decomposable score is asked for.
+"""
+
+from tanbark.scores.mml.conditional import logit, nb_logit
+from tanbark.scores.mml.families import (
+    adaptive,
+    arc_gains,
+    cpt,
+    family_score,
+    mml87,
+    nb_gain,
+    nb_joint,
+    sparse_arc_gains,
+)
+from tanbark.scores.mml.legacy import NoteLength, note_nb
+from tanbark.scores.mml.lengths import STATED, MessageLength, lattice, unstated
+from tanbark.scores.mml.sequential import mbp, nb_adaptive, polytrees
+
+__all__ = [
+    "STATED",
+    "MessageLength",
+    "NoteLength",
+    "adaptive",
+    "arc_gains",
+    "cpt",
+    "family_score",
+    "lattice",
+    "logit",
+    "mbp",
+    "mml87",
+    "nb_adaptive",
+    "nb_gain",
+    "nb_joint",
+    "nb_logit",
+    "note_nb",
+    "polytrees",
+    "sparse_arc_gains",
+    "unstated",
+]

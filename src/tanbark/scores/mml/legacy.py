@@ -1,0 +1,107 @@
+"""A score of 2017 that is not a message length, kept so that its printed numbers can be looked at."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tanbark.errors import InputError
+from tanbark.scores.mml.lengths import MessageLength
+
+Floats = NDArray[np.float64]
+
+_KAPPA = (0.083333, 0.080188, 0.077875, 0.07609, 0.07465, 0.07347, 0.07248, 0.07163)
+DEFINITE = 1e-9  # least ratio of the smallest to the largest eigenvalue of a matrix that is positive definite
+
+
+@dataclass(frozen=True)
+class NoteLength(MessageLength):
+    """The parts of the 2017 score, with what is wrong with its matrix.
+
+    Parameters
+    ----------
+    determinant_sign : {-1, 0, 1}
+        Sign of the determinant as floating point sees it.
+    eigenvalues : tuple of float
+        Those of its matrix, rising.
+    strict : bool
+        Give the number wherever the determinant came out positive, as the note did.
+    """
+
+    determinant_sign: int = 1
+    eigenvalues: tuple[float, ...] = ()
+    strict: bool = False
+
+    @property
+    def total(self) -> float:
+        """The number; NaN where its matrix is no information matrix."""
+        given = self.valid or (self.strict and self.determinant_sign > 0)
+        return self.nll + self.first_part if given else math.nan
+
+
+def note_nb(
+    configs: ArrayLike, counts: ArrayLike, *, smoothing: float = 1.0, legacy_strict: bool = False
+) -> NoteLength:
+    """Score the class given features as a note of June 2017 did; binary class and features only.
+
+    Parameters
+    ----------
+    configs : (n_configs, n_features) array of 0 and 1
+    counts : (n_configs, 2) array
+    smoothing : float
+        What is added to every cell; 1 in the note.
+    legacy_strict : bool
+        Give the number even though it is no message length.
+
+    Notes
+    -----
+    Its matrix drops the sign of the derivative for the second state and uses the cross term of different classes for
+    equal ones, so that it is singular for one feature and indefinite for more; ``valid`` is then False and the total
+    NaN. Its prior is not the uniform one it means to be. Use :func:`tanbark.scores.mml.nb_logit`.
+
+    >>> note_nb([[0], [1]], [[3, 1], [1, 3]]).valid
+    False
+    """
+    x, cells = np.asarray(configs, np.int64), np.asarray(counts, dtype=float)
+    x = x.reshape(len(cells), -1)
+    if cells.ndim != 2 or cells.shape[1] != 2 or (x > 1).any() or (x < 0).any():
+        msg = "note_nb knows a class of two states and features of two states, without gaps. Use nb_logit."
+        raise InputError(msg)
+    n, m = cells.sum(axis=1), x.shape[1]
+    classes = cells.sum(axis=0)
+    q = (classes + smoothing) / (classes.sum() + 2 * smoothing)
+    ones = x.T @ cells
+    tables = (np.stack([classes - ones, ones], axis=2) + smoothing) / (classes[:, None] + 2 * smoothing)
+    chosen = tables[np.arange(m), :, x] if m else np.ones((len(cells), 0, 2))
+    chances = chosen.prod(axis=1)
+    evidence = chances @ q
+    nll = -float((cells * np.log(q * chances / evidence[:, None])).sum())
+    log_prior = float(np.log(q).sum() + np.log(tables).sum())
+    matrix = _matrix(chosen.reshape(len(cells), 2 * m), chances, evidence, q, n)
+    sign, logdet = np.linalg.slogdet(matrix)
+    values = np.linalg.eigvalsh(matrix)
+    d = len(matrix)
+    constant = 0.5 * d * (1 + math.log(_KAPPA[d - 1] if d <= len(_KAPPA) else min(_KAPPA)))
+    return NoteLength(
+        nll, -log_prior, 0.5 * float(logdet), constant, d, valid=bool(values[0] > DEFINITE * values[-1]),
+        determinant_sign=int(sign), eigenvalues=tuple(values.tolist()), strict=legacy_strict,
+    )  # fmt: skip
+
+
+def _matrix(chosen: Floats, chances: Floats, evidence: Floats, q: Floats, n: Floats) -> Floats:
+    """Fill the note's matrix: P(class), then P(observed state | class 1), P(observed state | class 2) by feature."""
+    common = n * chances[:, 0] * chances[:, 1] / evidence**2
+    inverse = 1 / chosen
+    out = np.empty((1 + chosen.shape[1],) * 2)
+    out[1:, 1:] = -q[0] * q[1] * (inverse.T * common) @ inverse
+    diagonal = np.arange(1, len(out))
+    out[diagonal, diagonal] *= -1
+    signs = np.where(np.arange(chosen.shape[1]) % 2 == 0, -1.0, 1.0)
+    out[0, 1:] = out[1:, 0] = signs * (common @ inverse)
+    first, second = chances.T
+    expected = (first / q[0] + second / q[1]) / evidence - ((first - second) / evidence) ** 2
+    out[0, 0] = (n * expected).sum()
+    return out

@@ -1,0 +1,60 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies import seeds
+from tanbark.graph.branching import maximum_branching
+
+
+def has_circle(parents):
+    for start in range(len(parents)):
+        node, steps = start, 0
+        while parents[node] is not None:
+            node, steps = parents[node], steps + 1
+            if steps > len(parents):
+                return True
+    return False
+
+
+def best_by_trying_all(gains, root=None):
+    n, best = len(gains), 0.0
+    for parents in itertools.product([None, *range(n)], repeat=n):
+        if any(p == child for child, p in enumerate(parents)) or has_circle(parents):
+            continue
+        if root is None or parents[root] is None:
+            best = max(best, sum(gains[p, child] for child, p in enumerate(parents) if p is not None))
+    return best
+
+
+def found(gains, **options):
+    parents = [tuple_[0] if tuple_ else None for tuple_ in maximum_branching(gains, **options)]
+    assert not has_circle(parents)
+    return parents, sum(gains[p, child] for child, p in enumerate(parents) if p is not None)
+
+
+@given(seeds, st.integers(1, 5), st.booleans(), st.booleans())
+def test_it_is_the_best_of_all(seed, n, ties, rooted):
+    rng = np.random.default_rng(seed)
+    gains = rng.integers(-1, 3, (n, n)).astype(float) if ties else rng.normal(0.3, 1.0, (n, n))
+    root = int(rng.integers(n)) if rooted else None
+    parents, total = found(gains, root=root)
+    assert total == pytest.approx(best_by_trying_all(gains, root))
+    assert root is None or parents[root] is None
+
+
+def test_circles_within_circles():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        gains = rng.random((60, 60)) + np.where(np.abs(np.subtract.outer(range(60), range(60))) < 3, 5.0, 0.0)
+        parents, total = found(gains)
+        assert sum(parent is None for parent in parents) == 1
+        symmetric = np.minimum(gains, gains.T)
+        assert total >= sum(symmetric[i, i + 1] for i in range(59))
+
+
+def test_arcs_that_lose_are_left_out():
+    assert maximum_branching(np.array([[0.0, -1.0], [-np.inf, 0.0]])) == [(), ()]
+    assert maximum_branching(np.zeros((0, 0))) == []

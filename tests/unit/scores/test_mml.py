@@ -1,0 +1,210 @@
+"""Every number of the worked fixtures by the library and by an independent twin."""
+
+import math
+
+import numpy as np
+import pytest
+from pytest import approx
+
+import fixtures_mml as known
+import naive_mml
+from tanbark.errors import InputError, OptionError
+from tanbark.scores import mml
+
+fixtures = pytest.mark.parametrize(("data", "chosen", "lengths"), known.LENGTHS)
+SIX = 6e-7  # the fixtures have six decimals
+
+
+@fixtures
+def test_tables(data, chosen, lengths):
+    columns, states, labels, n_classes = data
+    counts = known.cells(columns, chosen, labels, n_classes)[1]
+    every = math.prod(states[j] for j in chosen)
+    assert mml.cpt(counts).total == approx(lengths["cpt none"], abs=SIX)
+    assert mml.cpt(counts, stating="observed").total == approx(lengths["cpt observed"], abs=SIX)
+    assert mml.cpt(counts, stating="all", n_configs=every).total == approx(lengths["cpt all"], abs=SIX)
+    plain = naive_mml.cpt(columns[list(chosen)], labels, n_classes)
+    assert plain == approx(lengths["cpt none"], abs=SIX)
+    stated = 0.5 * math.log(math.pi * math.e / 6) * (n_classes - 1)
+    assert plain + stated * len(counts) == approx(lengths["cpt observed"], abs=SIX)
+    assert plain + stated * every == approx(lengths["cpt all"], abs=SIX)
+
+
+@fixtures
+def test_naive_bayes_told_jointly(data, chosen, lengths):
+    columns, states, labels, n_classes = data
+    tables = [known.cells(columns, (j,), labels, n_classes)[1] for j in range(len(states))]
+    found = mml.nb_joint(np.bincount(labels, minlength=n_classes), tables, chosen)
+    assert found.total == approx(lengths["nb_joint"], abs=SIX)
+    assert naive_mml.nb_joint(columns, states, labels, n_classes, chosen) == approx(lengths["nb_joint"], abs=SIX)
+
+
+@fixtures
+def test_adaptive_codes(data, chosen, lengths):
+    columns, states, labels, n_classes = data
+    part, sizes = columns[list(chosen)], [states[j] for j in chosen]
+    assert mml.nb_adaptive(part, labels, sizes, n_classes).total == approx(lengths["nb_adaptive"], abs=SIX)
+    assert naive_mml.nb_adaptive(part, sizes, labels, n_classes) == approx(lengths["nb_adaptive"], abs=SIX)
+    averaged = mml.mbp(part, labels, sizes, n_classes).total
+    assert averaged == approx(lengths["mbp"], abs=SIX)
+    slow, members = naive_mml.mbp(part, sizes, labels, n_classes)
+    assert slow == approx(lengths["mbp"], abs=SIX)
+    assert len(members) == mml.polytrees(len(chosen))
+    assert min(members) - 1e-12 <= averaged <= max(members) + 1e-12
+
+
+@fixtures
+def test_logistic_lengths(data, chosen, lengths):
+    columns, states, labels, n_classes = data
+    sizes = [states[j] for j in chosen]
+    configs, counts = known.cells(columns, chosen, labels, n_classes)
+    assert mml.nb_logit(configs, counts, sizes).total == approx(lengths["nb_logit"], abs=SIX)
+    assert mml.logit(configs, counts, sizes).total == approx(lengths["logit"], abs=SIX)
+    plain = mml.logit(configs, counts, sizes, curved_prior=False)
+    assert plain.total == approx(lengths["logit plain"], abs=SIX)
+    part = columns[list(chosen)]
+    for name, options in (("nb_logit", {}), ("logit", {"sigma": 3}), ("logit plain", {"sigma": 3, "curved": False})):
+        nll, prior, fisher, d = naive_mml.logit(part, sizes, labels, n_classes, **options)
+        assert nll + prior + fisher + mml.lattice(d) == approx(lengths[name], abs=SIX)
+
+
+def test_parts_of_logistic_lengths():
+    for data, d, parts in (
+        (known.F16, 5, (5.381235, 6.782316, 2.381325, -3.954921)),
+        (known.F12, 8, (4.007230, 11.649936, 2.042839, -6.542062)),
+    ):
+        columns, states, labels, n_classes = data
+        found = mml.nb_logit(*known.cells(columns, range(len(states)), labels, n_classes), states)
+        assert (found.nll, found.neg_log_prior, found.half_logdet, found.lattice) == approx(parts, abs=SIX)
+        assert found.d == d
+        assert found.second_part == found.nll
+        assert found.first_part + found.second_part == approx(found.total)
+        assert found.to_dict()["valid"] is True
+
+
+def test_pieces_of_the_joint_message():
+    for data, pieces in (
+        (known.F16, [(12.295868, 9.911456), (12.178085, 11.010068), (19.211591, 17.774242)]),
+        (known.F12, [(9.393661, 8.881836), (14.963913, 9.664596)]),
+    ):
+        columns, _, labels, n_classes = data
+        for j, (alone, helped) in enumerate(pieces):
+            table = known.cells(columns, (j,), labels, n_classes)[1]
+            assert mml.adaptive(table.sum(axis=1)) == approx(alone, abs=SIX)
+            assert mml.adaptive(table.T) == approx(helped, abs=SIX)
+            assert mml.nb_gain(table) == approx(alone - helped, abs=2e-6)
+
+
+def test_multistates():
+    assert mml.adaptive([3, 7]) == approx(7.185387016, abs=1e-9)
+    assert mml.mml87([3, 7]).total == approx(7.289244179, abs=1e-9)
+    assert mml.adaptive([5, 2, 0, 4]) == approx(14.740768960, abs=1e-9)
+    assert mml.mml87([5, 2, 0, 4]).total == approx(14.744650875, abs=1e-9)
+    assert mml.adaptive([1, 0]) == approx(math.log(2))
+    assert mml.adaptive([9, 0]) == approx(math.log(10))
+    assert mml.mml87([0, 0]).total == 0.0
+    assert mml.mml87([10**6, 10**6]).total - mml.adaptive([10**6, 10**6]) == approx(mml.STATED, abs=1e-5)
+
+
+def test_the_lattice_constants_go_on_smoothly():
+    steps = np.diff([mml.lattice(d) for d in range(30)])
+    assert (steps < 0).all()
+    assert abs(steps[9] - steps[10]) < 0.05
+    assert mml.lattice(4) == approx(-3.138238, abs=SIX)
+
+
+def test_the_note():
+    found = mml.note_nb(known.NOTE_CONFIGS, known.NOTE_COUNTS, legacy_strict=True)
+    assert found.total == approx(435.426335, abs=SIX)
+    assert found.nll == approx(403.187751, abs=SIX)
+    assert -found.neg_log_prior == approx(-11.396532, abs=SIX)
+    assert found.half_logdet == approx(26.527608, abs=SIX)
+    assert found.lattice == approx(-5.685556, abs=SIX)
+    assert found.first_part == approx(32.23858, abs=1e-5)
+    eigenvalues = [-2398.82, -1482.76, 1046.51, 1211.62, 1307.81, 2180.01, 8558.64]
+    assert found.eigenvalues == approx(eigenvalues, abs=0.006)
+    assert not found.valid
+    nll, log_prior, matrix = naive_mml.note_nb(known.NOTE_ROWS, known.NOTE_LABELS)
+    assert (nll, log_prior) == approx((403.187751, -11.396532), abs=SIX)
+    assert 0.5 * math.log(np.linalg.det(matrix)) == approx(26.527608, abs=SIX)
+
+
+def test_the_note_gives_no_number_by_default():
+    found = mml.note_nb(known.NOTE_CONFIGS, known.NOTE_COUNTS)
+    assert math.isnan(found.total)
+    assert found.determinant_sign == 1
+
+
+@pytest.mark.parametrize(
+    ("chosen", "nll", "log_prior"),
+    [((0,), 7.715690730, -4.771845421), ((1,), 9.050411229, -4.520530993), ((0, 1), 5.884596522, -7.893659533)],
+)
+def test_the_note_on_sixteen_rows(chosen, nll, log_prior):
+    columns, _, labels, _ = known.F16
+    found = mml.note_nb(*known.cells(columns, chosen, labels, 2), legacy_strict=True)
+    assert (found.nll, -found.neg_log_prior) == approx((nll, log_prior), abs=1e-9)
+    assert naive_mml.note_nb(columns[list(chosen)], labels)[:2] == approx((nll, log_prior), abs=1e-9)
+    assert not found.valid
+    if len(chosen) == 2:
+        assert found.half_logdet == approx(8.859698848, abs=1e-8)
+        assert found.lattice == approx(2.5 * (1 + math.log(0.07465)), abs=1e-9)
+        assert found.total == approx(18.650593, abs=SIX)
+        assert found.eigenvalues == approx([-26.6922, -14.7202, 32.0720, 41.3422, 95.1960], abs=6e-5)
+
+
+def test_the_notes_data_by_every_length():
+    configs, counts = known.NOTE_CONFIGS, known.NOTE_COUNTS
+    for chosen, length in (((), 485.497370), ((0,), 465.121614), ((1,), 439.573952), ((2,), 481.064555)):
+        table = known.cells(known.NOTE_ROWS, chosen, known.NOTE_LABELS, 2)[1]
+        assert mml.cpt(table, stating="all").total == approx(length, abs=SIX)
+    assert mml.cpt(counts, stating="all").total == approx(422.660728, abs=SIX)
+    assert mml.cpt(counts).total == approx(421.248847, abs=SIX)
+    assert mml.logit(configs, counts, (2, 2, 2)).total == approx(417.917470, abs=SIX)
+    found = mml.nb_logit(configs, counts, (2, 2, 2))
+    parts = (found.total, found.nll, found.neg_log_prior, found.half_logdet, found.lattice)
+    assert parts == approx((415.140370, 403.032226, 5.395526, 9.850856, -3.138238), abs=SIX)
+    assert mml.unstated(found).total == approx(414.6029, abs=6e-5)
+    adaptive = mml.nb_adaptive(known.NOTE_ROWS, known.NOTE_LABELS, (2, 2, 2), 2)
+    assert adaptive.total == approx(414.199023, abs=SIX)
+    nll, prior, fisher, d = naive_mml.logit(known.NOTE_ROWS, (2, 2, 2), known.NOTE_LABELS, 2)
+    assert nll + prior + fisher + mml.lattice(d) == approx(415.140370, abs=SIX)
+
+
+def test_the_true_conditional_information_is_singular():
+    """In the coordinates of the tables it has rank m + 1 of 2 m + 1, so that its determinant is zero."""
+    counts, configs = known.NOTE_COUNTS, known.NOTE_CONFIGS
+    classes = counts.sum(axis=0)
+    q = (classes + 1) / (classes.sum() + 2)
+    ones = configs.T @ counts
+    tables = (np.stack([classes - ones, ones], axis=2) + 1) / (classes[:, None] + 2)
+    matrix = np.zeros((7, 7))
+    for config, n in zip(configs, counts.sum(axis=1), strict=True):
+        chosen = np.array([tables[j, :, x] for j, x in enumerate(config)])
+        joint = q * chosen.prod(axis=0)
+        p = joint[0] / joint.sum()
+        sign = np.where(config == 0, 1.0, -1.0)
+        slope = np.concatenate(
+            [[1 / (q[0] * q[1])], np.column_stack([sign / chosen[:, 0], -sign / chosen[:, 1]]).ravel()]
+        )
+        matrix += n * p * (1 - p) * np.outer(slope, slope)
+    values = np.linalg.eigvalsh(matrix)
+    assert (values > 1e-9 * values[-1]).sum() == 4
+    assert values[0] > -1e-9 * values[-1]
+
+
+def test_what_the_note_cannot_read():
+    with pytest.raises(InputError, match="two states"):
+        mml.note_nb([[2]], [[1, 1]])
+    with pytest.raises(InputError, match="two states"):
+        mml.note_nb([[1]], [[1, 1, 3]])
+
+
+def test_wrong_options():
+    with pytest.raises(OptionError, match="stating"):
+        mml.cpt([[1, 1]], stating="some")
+    with pytest.raises(OptionError, match="sigma"):
+        mml.logit([[0]], [[1, 1]], [2], sigma=0)
+    with pytest.raises(OptionError, match="alpha"):
+        mml.nb_logit([[0]], [[1, 1]], [2], alpha=-1.0)
+    with pytest.raises(InputError, match="2 features"):
+        mml.nb_logit([[0]], [[1, 1]], [2, 2])

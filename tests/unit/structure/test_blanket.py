@@ -1,0 +1,155 @@
+import math
+
+import numpy as np
+import pytest
+
+import fixtures_mml as known
+from strategies import make_table
+from tanbark.counts import MemoryCounts
+from tanbark.errors import OptionError
+from tanbark.scores.mml import MessageLength
+from tanbark.structure.blanket import learn, search, shortest
+from tanbark.structure.blanket_scores import SCORERS, Options, Rows, make_scorer
+
+
+def rows_of(data):
+    columns, states, labels, n_classes = data
+    return Rows(columns, labels, None, states, n_classes)
+
+
+NOTE = (known.NOTE_ROWS, (2, 2, 2), known.NOTE_LABELS, 2)
+
+
+def forward(data, score, **options):
+    names = [f"X{j + 1}" for j in range(len(data[1]))]
+    return search(SCORERS[score](rows_of(data), Options(**options)), range(len(names)), names)
+
+
+@pytest.mark.parametrize(
+    ("data", "score", "chosen"),
+    [
+        *((known.F16, score, {0, 1}) for score in ("cpt", "nb_logit", "logit", "nb_adaptive", "mbp")),
+        (known.F16, "nb_joint", {0, 1, 2}),
+        *((known.F12, score, {1}) for score in ("cpt", "nb_logit", "logit", "mbp")),
+        (known.F12, "nb_adaptive", {0, 1}),
+        (known.F12, "nb_joint", {0, 1}),
+    ],
+)
+def test_what_forward_steps_select(data, score, chosen):
+    assert set(forward(data, score)[0]) == chosen
+
+
+def test_the_notes_data():
+    chosen, trace = forward(NOTE, "cpt")
+    assert chosen == [1, 0]
+    assert trace[-1].length == pytest.approx(421.0414, abs=6e-5)
+    chosen, trace = forward(NOTE, "nb_logit")
+    assert chosen == [1, 0, 2]
+    assert [step.length for step in trace[1:4]] == pytest.approx([439.4526, 419.7199, 415.1404], abs=6e-5)
+    assert trace.reason == "every feature is in"
+    lengths = dict(forward(NOTE, "cpt", stating="all")[1][1].tried)
+    printed = {"+ X1": 465.1216, "+ X2": 439.574, "+ X3": 481.0646}
+    assert lengths == pytest.approx(printed, abs=6e-5)
+
+
+def test_the_note_selects_nothing():
+    chosen, trace = forward(NOTE, "note_nb")
+    assert chosen == []
+    assert trace.reason == "no candidate has a valid length"
+    assert all(math.isnan(length) for _, length in trace[-1].tried)
+
+
+def test_noise_is_left_out():
+    rng = np.random.default_rng(4)
+    rows = (rng.integers(0, 2, (5, 4000)), (2,) * 5, rng.integers(0, 2, 4000), 2)
+    for score in ("cpt", "nb_logit", "logit", "nb_joint"):
+        chosen, trace = forward(rows, score)
+        assert chosen == []
+        assert trace.reason == "no candidate shortens the message"
+
+
+class Fixed:
+    """Lengths from a list, to look at the search alone."""
+
+    def __init__(self, lengths):
+        self.lengths = lengths
+
+    def length(self, chosen):
+        return MessageLength(self.lengths[frozenset(chosen)])
+
+    def extended(self, chosen, candidates):
+        return [self.length((*chosen, feature)).total for feature in candidates]
+
+
+def test_a_feature_that_others_make_superfluous_is_dropped():
+    lengths = {
+        "": 10.0, "a": 6.0, "b": 7.0, "c": 8.0, "ab": 5.0, "ac": 5.5, "bc": 3.0, "abc": 4.0,
+    }  # fmt: skip
+    scorer = Fixed({frozenset("abc".index(letter) for letter in name): value for name, value in lengths.items()})
+    assert search(scorer, range(3), "abc")[0] == [0, 1, 2]
+    chosen, trace = search(scorer, range(3), "abc", direction="both")
+    assert chosen == [1, 2]
+    assert [step.move for step in trace] == ["start", "+ a", "+ b", "+ c", "- a", "stop"]
+    assert trace[-1].length == 3.0
+
+
+def test_ties_and_what_is_no_number():
+    assert shortest([math.nan, 2.0, 1.0, 1.0 - 1e-12]) == 2
+    assert shortest([math.nan, math.inf]) is None
+    scorer = Fixed({frozenset(): 1.0, frozenset([0]): 1.0 - 1e-12, frozenset([1]): 1.0 - 1e-12})
+    assert search(scorer, range(2), "ab")[0] == []
+
+
+def test_the_trace_as_text_and_frame():
+    _, trace = forward(NOTE, "nb_logit")
+    text = str(trace).splitlines()
+    assert text[0].startswith("start {}")
+    assert text[1].split()[:2] == ["+", "X1"]
+    assert "<- taken" in text[2]
+    assert text[-1].endswith("every feature is in")
+    frame = trace.to_frame("pandas")
+    assert list(frame.columns) == ["step", "candidate", "length", "change", "taken"]
+    assert frame["taken"].sum() == 5
+    assert frame.loc[frame["taken"] & (frame["step"] == 1), "candidate"].tolist() == ["+ X2"]
+    assert trace[1].score == -trace[1].length
+
+
+def test_repeated_rows_and_weights_are_alike():
+    table = make_table(np.random.default_rng(3), (3, 2, 4, 3), 150, gaps=0.1)
+    times = np.random.default_rng(1).integers(1, 4, 150)
+    plain = Rows.of(MemoryCounts(table))
+    weighted = Rows(plain.codes, plain.labels, times.astype(float), plain.states, plain.n_classes)
+    repeated = Rows(np.repeat(plain.codes, times, axis=1), np.repeat(plain.labels, times), None, plain.states, 3)
+    for score in ("cpt", "nb_logit", "logit", "nb_joint"):
+        one, other = (SCORERS[score](rows, Options()) for rows in (weighted, repeated))
+        assert one.length((0, 2)).total == pytest.approx(other.length((0, 2)).total, abs=1e-8)
+        assert one.extended((0,), [1, 2]) == pytest.approx(other.extended((0,), [1, 2]), abs=1e-7)
+    for score in ("nb_adaptive", "mbp"):
+        with pytest.raises(OptionError, match="weigh"):
+            SCORERS[score](weighted, Options())
+
+
+def test_rows_brought_together_or_not_are_alike():
+    """With many columns hardly two rows are the same, and candidates are measured on the rows themselves."""
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 3, 3000)
+    codes = (rng.integers(0, 3, (14, 3000)) + (rng.random((14, 3000)) < 0.2) * labels) % 3
+    rows = Rows(codes, labels, None, (3,) * 14, 3)
+    chosen = tuple(range(12))
+    many = SCORERS["nb_logit"](rows, Options(n_jobs=2)).extended(chosen, [12, 13])
+    one = SCORERS["nb_logit"](rows, Options(n_jobs=1)).extended(chosen, [12, 13])
+    assert many == one
+    assert many == pytest.approx([SCORERS["nb_logit"](rows, Options()).length((*chosen, j)).total for j in (12, 13)])
+
+
+def test_wrong_options_are_refused():
+    counts = MemoryCounts(make_table(np.random.default_rng(0), (2, 3, 2), 30))
+    with pytest.raises(OptionError, match="nb_logit"):
+        learn(counts, score="nb_logits")
+    with pytest.raises(OptionError, match="direction"):
+        learn(counts, direction="back")
+    for options in (Options(alpha=0.0), Options(sigma=math.inf), Options(alpha=True), Options(stating="few")):
+        with pytest.raises(OptionError):
+            make_scorer("cpt", counts, options)
+    with pytest.raises(OptionError, match="two states"):
+        learn(counts, score="note_nb")
