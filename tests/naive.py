@@ -76,3 +76,12 @@ def class_joint(network, row, missing):
         for states in itertools.product(*ranges):
             out[label] += joint(network, (*states, label))
     return out
+
+
+def full_joint(network):
+    """P of every assignment, with an axis per column."""
+    sizes = network.schema.cardinalities
+    out = np.empty(sizes)
+    for states in itertools.product(*map(range, sizes)):
+        out[states] = joint(network, states)
+    return out

@@ -86,7 +86,9 @@ def _wrapper_lines(wrapper: Wrapper, place: int, name: str, table: Table, settin
     return [
         _beside_published(13, what, table, ours, wrapper.seconds[place], wrapper.targets[place]),
         Line(13, what, size, TWIN, ours, whole, times_faster(ours, whole), target=target, note=note),
-        Line(13, f"{what}: a candidate", size, TWIN, alone, refits, times_faster(alone, refits), target=target, note=each),
+        Line(
+            13, f"{what}: a candidate", size, TWIN, alone, refits, times_faster(alone, refits), target=target, note=each
+        ),
     ]
 
 

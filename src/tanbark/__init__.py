@@ -9,6 +9,7 @@
 from tanbark.counts import cmi
 from tanbark.errors import (
     EmptyColumnWarning,
+    ImpossibleEvidenceError,
     ImpossibleEvidenceWarning,
     InputError,
     MissingPackageError,
@@ -47,7 +48,7 @@ from tanbark.estimators import (
     cross_validate_network,
     load,
 )
-from tanbark.graph import Dag, Network
+from tanbark.graph import Assignment, Cost, Dag, Network, Posterior, Posteriors
 from tanbark.structure import LEARNERS
 from tanbark.table import Column, Schema
 
@@ -65,14 +66,17 @@ __all__ = [
     "SPODE",
     "TAN",
     "WANBIA",
+    "Assignment",
     "BayesNetClassifier",
     "Column",
+    "Cost",
     "CrossValidation",
     "Dag",
     "EmptyColumnWarning",
     "Explanation",
     "FixedStructure",
     "HillClimbTAN",
+    "ImpossibleEvidenceError",
     "ImpossibleEvidenceWarning",
     "InputError",
     "MDLPDiscretizer",
@@ -82,6 +86,8 @@ __all__ = [
     "NaiveBayes",
     "Network",
     "OptionError",
+    "Posterior",
+    "Posteriors",
     "QuantileDiscretizer",
     "RowExplanation",
     "Schema",

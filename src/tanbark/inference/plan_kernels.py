@@ -1,0 +1,356 @@
+"""The compiled planning of variable elimination: what matters, in which order, and the program that does it.
+
+A plan knows which variables are observed, not their states. Phases: 0 is summed out, 1 is maximised out after all sums,
+2 is kept, 3 is observed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.machine import kernel
+
+Array = NDArray[Any]
+
+SUM, MAX, KEPT, SEEN = 0, 1, 2, 3
+
+
+@kernel
+def relevant(scopes: Array, bounds: Array, phase: Array, soft: Array, zeros: Array) -> Array:
+    """Mark the families that an answer needs: of ancestors of what is known or asked, and not cut off from it.
+
+    A part that shares no unobserved variable with what is asked only scales the answer. It is left out, unless it
+    holds a zero and so could make the evidence impossible.
+    """
+    n = len(phase)
+    used = np.zeros(n, np.bool_)
+    stack = np.empty(n, np.int64)
+    top = 0
+    for node in range(n):
+        if phase[node] != SUM or soft[node]:
+            used[node] = True
+            stack[top] = node
+            top += 1
+    while top:
+        top -= 1
+        node = stack[top]
+        for at in range(bounds[node], bounds[node + 1]):
+            parent = scopes[at]
+            if not used[parent]:
+                used[parent] = True
+                stack[top] = parent
+                top += 1
+    head = np.arange(n)
+    for node in range(n):
+        if used[node]:
+            _join(scopes, bounds[node], bounds[node + 1], phase, head)
+    wanted = np.zeros(n, np.bool_)
+    for node in range(n):
+        if used[node]:
+            first = _first_free(scopes, bounds[node], bounds[node + 1], phase)
+            if first >= 0 and (zeros[node] or soft[node] or phase[node] in (KEPT, MAX)):
+                wanted[_root(head, first)] = True
+    for node in range(n):
+        if used[node]:
+            first = _first_free(scopes, bounds[node], bounds[node + 1], phase)
+            used[node] = zeros[node] if first < 0 else wanted[_root(head, first)]
+    return used
+
+
+@kernel
+def _first_free(scopes: Array, low: int, high: int, phase: Array) -> int:
+    for at in range(low, high):
+        if phase[scopes[at]] != SEEN:
+            return int(scopes[at])
+    return -1
+
+
+@kernel
+def _root(head: Array, node: int) -> int:
+    while head[node] != node:
+        head[node] = head[head[node]]
+        node = head[node]
+    return node
+
+
+@kernel
+def _join(scopes: Array, low: int, high: int, phase: Array, head: Array) -> None:
+    """Put the unobserved variables of a family into one group."""
+    first = -1
+    for at in range(low, high):
+        node = scopes[at]
+        if phase[node] != SEEN:
+            root = _root(head, node)
+            if first >= 0 and root != first:
+                head[max(root, first)] = min(root, first)
+                first = min(root, first)
+            else:
+                first = root
+
+
+@kernel
+def elimination(
+    sizes: Array, scopes: Array, bounds: Array, used: Array, phase: Array
+) -> tuple[Array, Array, Array, Array, float]:
+    """Order the variables by min-fill (ties: the smaller new factor, then the lower index), sums before maxima.
+
+    Returns the order, the neighbours of each variable when its turn comes (the columns of the new factor) with
+    their bounds, the entries each elimination looks at, and the largest of those.
+    """
+    free, place = _free(scopes, bounds, used, phase)
+    m = len(free)
+    linked = _interactions(scopes, bounds, used, phase, place, m)
+    turn = np.empty(m, np.int8)
+    logs = np.empty(m)
+    steps = 0
+    for k in range(m):
+        turn[k] = phase[free[k]]
+        logs[k] = np.log(sizes[free[k]])
+        steps += turn[k] != KEPT
+    order, ends = np.empty(steps, np.int64), np.zeros(steps + 1, np.int64)
+    around = np.empty(max(16, 4 * m), np.int64)
+    entries = np.empty(steps)
+    fill, weight, stale = np.zeros(m, np.int64), np.zeros(m), np.ones(m, np.bool_)
+    near = np.empty(m, np.int64)
+    largest = 1.0
+    for step in range(steps):
+        best = _cheapest(linked, turn, logs, fill, weight, stale, near)
+        degree = _neighbours(linked, best, near)
+        while ends[step] + degree > len(around):
+            around = np.concatenate((around, np.empty(len(around), np.int64)))
+        entries[step] = sizes[free[best]]
+        for k in range(degree):
+            around[ends[step] + k] = free[near[k]]
+            entries[step] *= sizes[free[near[k]]]
+        largest = max(largest, entries[step])
+        ends[step + 1] = ends[step] + degree
+        order[step] = free[best]
+        _take_out(linked, best, near, degree, fill[best] > 0, stale)
+        turn[best] = SEEN
+    return order, around[: ends[steps]], ends, entries, largest
+
+
+@kernel
+def _free(scopes: Array, bounds: Array, used: Array, phase: Array) -> tuple[Array, Array]:
+    """List the unobserved variables of the families in use, and give each its place in the list."""
+    n = len(phase)
+    place = np.full(n, -1, np.int64)
+    for node in range(n):
+        if used[node]:
+            for at in range(bounds[node], bounds[node + 1]):
+                if phase[scopes[at]] != SEEN:
+                    place[scopes[at]] = 0
+    free = np.flatnonzero(place == 0)
+    for k in range(len(free)):
+        place[free[k]] = k
+    return free, place
+
+
+@kernel
+def _interactions(scopes: Array, bounds: Array, used: Array, phase: Array, place: Array, m: int) -> Array:
+    linked = np.zeros((m, m), np.bool_)
+    for node in range(len(phase)):
+        if used[node]:
+            for one in range(bounds[node], bounds[node + 1]):
+                for two in range(one + 1, bounds[node + 1]):
+                    a, b = place[scopes[one]], place[scopes[two]]
+                    if a >= 0 and b >= 0:
+                        linked[a, b] = linked[b, a] = True
+    return linked
+
+
+@kernel
+def _neighbours(linked: Array, node: int, near: Array) -> int:
+    row = linked[node]
+    degree = 0
+    for k in range(len(row)):
+        near[degree] = k
+        degree += row[k]
+    return degree
+
+
+@kernel
+def _cheapest(
+    linked: Array, turn: Array, logs: Array, fill: Array, weight: Array, stale: Array, near: Array
+) -> int:  # fmt: skip
+    """Find the next variable; a fill-in that is worse than the best so far is not counted to its end."""
+    now = SUM if (turn == SUM).any() else MAX
+    best, least, lightest = -1, np.int64(1 << 62), np.inf
+    for again in range(2):
+        for k in range(len(turn)):
+            if turn[k] != now or stale[k] != (again == 1):
+                continue
+            if stale[k]:
+                fill[k], weight[k], stale[k] = _fill_in(linked, k, near, least, logs)
+            if fill[k] > least or stale[k]:
+                continue
+            nearly = abs(weight[k] - lightest) < 1e-9
+            if fill[k] < least or (weight[k] < lightest and not nearly) or (nearly and k < best):
+                best, least, lightest = k, fill[k], weight[k]
+    return best
+
+
+@kernel
+def _fill_in(linked: Array, node: int, near: Array, limit: int, logs: Array) -> tuple[int, float, bool]:
+    """Count the pairs of neighbours without a link; past the limit say that the count is not finished."""
+    degree = _neighbours(linked, node, near)
+    missing, weight = 0, 0.0
+    for one in range(degree):
+        weight += logs[near[one]]
+        row = linked[near[one]]
+        for two in range(one + 1, degree):
+            missing += not row[near[two]]
+        if missing > limit:
+            return missing, weight, True
+    return missing, weight, False
+
+
+@kernel
+def _take_out(linked: Array, node: int, near: Array, degree: int, filling: bool, stale: Array) -> None:
+    """Link a variable's neighbours and remove it; the fill-in of those whose surroundings changed is stale."""
+    for one in range(degree):
+        a = near[one]
+        linked[a, node] = linked[node, a] = False
+        stale[a] = True
+        if filling:
+            for other in range(len(stale)):
+                stale[other] |= linked[a, other]
+    for one in range(degree):
+        for two in range(one + 1, degree):
+            linked[near[one], near[two]] = linked[near[two], near[one]] = True
+
+
+@kernel
+def assemble(
+    sizes: Array, scopes: Array, strides: Array, bounds: Array, starts: Array, used: Array, phase: Array, soft: Array,
+    slots: Array, order: Array, around: Array, ends: Array, kept: Array,
+) -> tuple[Array, ...]:  # fmt: skip
+    """Write the program: for every step its factors, how to walk through them, and where the result goes.
+
+    Step s < len(order) eliminates order[s]; then comes the product of the factors without any free variable, and
+    last the product of what is left, over the ``kept`` variables in their order. Factors are the used families, the
+    likelihoods of soft evidence, and the results of the steps, all in one array: first the families' tables.
+    """
+    n, n_steps = len(sizes), len(order) + 2
+    nodes, softs = np.flatnonzero(used), np.flatnonzero(soft)
+    n_given = len(nodes) + len(softs)
+    turn = np.full(n, n_steps - 1, np.int64)
+    for step in range(len(order)):
+        turn[order[step]] = step
+    base = np.zeros(n_given + n_steps, np.int64)
+    filled = _place_given(nodes, softs, sizes, starts, base)
+    bucket = np.empty(n_given + n_steps, np.int64)
+    seen_bounds = np.zeros(n_given + n_steps + 1, np.int64)
+    seen_slots, seen_strides = np.empty(len(scopes), np.int64), np.empty(len(scopes), np.int64)
+    n_seen = 0
+    for f in range(n_given):
+        bucket[f] = n_steps - 2
+        if f >= len(nodes):
+            bucket[f] = turn[softs[f - len(nodes)]]
+        else:
+            for at in range(bounds[nodes[f]], bounds[nodes[f] + 1]):
+                if phase[scopes[at]] == SEEN:
+                    seen_slots[n_seen], seen_strides[n_seen] = slots[scopes[at]], strides[at]
+                    n_seen += 1
+                elif bucket[f] == n_steps - 2 or turn[scopes[at]] < bucket[f]:
+                    bucket[f] = turn[scopes[at]]
+        seen_bounds[f + 1] = n_seen
+    seen_bounds[n_given + 1 :] = n_seen
+    axes, axis_bounds = np.empty(len(around) + len(kept), np.int64), np.zeros(n_steps + 1, np.int64)
+    for step in range(n_steps):
+        low, f = axis_bounds[step], n_given + step
+        bucket[f] = n_steps - 1 if step < n_steps - 1 else n_steps
+        members = (
+            kept if step == n_steps - 1 else around[ends[step] : ends[step + 1]] if step < len(order) else kept[:0]
+        )
+        size = 1
+        for k in range(len(members)):
+            axes[low + k] = members[k]
+            size *= sizes[members[k]]
+            if step < len(order):
+                bucket[f] = min(bucket[f], turn[members[k]])
+        axis_bounds[step + 1] = low + len(members)
+        base[f] = filled
+        filled += size
+    inputs, input_bounds = _inputs(bucket, n_steps)
+    input_strides, stride_bounds, own = _walks(
+        sizes, scopes, strides, bounds, nodes, softs, order, axes, axis_bounds, inputs, input_bounds
+    )
+    return (
+        base, seen_bounds, seen_slots[:n_seen], seen_strides[:n_seen], axes[: axis_bounds[n_steps]], axis_bounds,
+        inputs, input_bounds, input_strides, stride_bounds, own, np.array([filled, n_given]),
+    )  # fmt: skip
+
+
+@kernel
+def _place_given(nodes: Array, softs: Array, sizes: Array, starts: Array, base: Array) -> int:
+    filled = 0
+    for f in range(len(nodes)):
+        base[f] = filled
+        filled += starts[nodes[f] + 1] - starts[nodes[f]]
+    for f in range(len(softs)):
+        base[len(nodes) + f] = filled
+        filled += sizes[softs[f]]
+    return filled
+
+
+@kernel
+def _inputs(bucket: Array, n_steps: int) -> tuple[Array, Array]:
+    """Sort the factors by the step that uses them."""
+    input_bounds = np.zeros(n_steps + 2, np.int64)
+    for f in range(len(bucket)):
+        input_bounds[bucket[f] + 1] += 1
+    input_bounds = np.cumsum(input_bounds)
+    free = input_bounds.copy()
+    inputs = np.empty(len(bucket), np.int64)
+    for f in range(len(bucket)):
+        inputs[free[bucket[f]]] = f
+        free[bucket[f]] += 1
+    return inputs, input_bounds
+
+
+@kernel
+def _walks(
+    sizes: Array, scopes: Array, strides: Array, bounds: Array, nodes: Array, softs: Array, order: Array, axes: Array,
+    axis_bounds: Array, inputs: Array, input_bounds: Array,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Give each step's factors their strides along the step's axes, and along the variable that it eliminates."""
+    n_steps, n_given = len(axis_bounds) - 1, len(nodes) + len(softs)
+    stride_bounds = np.zeros(n_steps + 1, np.int64)
+    for step in range(n_steps):
+        cells = (axis_bounds[step + 1] - axis_bounds[step]) * (input_bounds[step + 1] - input_bounds[step])
+        stride_bounds[step + 1] = stride_bounds[step] + cells
+    walk, own = np.zeros(stride_bounds[n_steps], np.int64), np.zeros(len(inputs), np.int64)
+    place = np.full(len(sizes), -1, np.int64)
+    for step in range(n_steps):
+        low, width = axis_bounds[step], axis_bounds[step + 1] - axis_bounds[step]
+        mine = order[step] if step < len(order) else -1
+        for k in range(width):
+            place[axes[low + k]] = k
+        for at in range(input_bounds[step], input_bounds[step + 1]):
+            f, row = inputs[at], stride_bounds[step] + (at - input_bounds[step]) * width
+            if f < len(nodes):
+                for entry in range(bounds[nodes[f]], bounds[nodes[f] + 1]):
+                    if scopes[entry] == mine:
+                        own[at] = strides[entry]
+                    elif place[scopes[entry]] >= 0:
+                        walk[row + place[scopes[entry]]] = strides[entry]
+            elif f < n_given:
+                if softs[f - len(nodes)] == mine:
+                    own[at] = 1
+                else:
+                    walk[row + place[softs[f - len(nodes)]]] = 1
+            else:
+                stride = 1
+                for entry in range(axis_bounds[f - n_given + 1] - 1, axis_bounds[f - n_given] - 1, -1):
+                    if axes[entry] == mine:
+                        own[at] = stride
+                    else:
+                        walk[row + place[axes[entry]]] = stride
+                    stride *= sizes[axes[entry]]
+        for k in range(width):
+            place[axes[low + k]] = -1
+    return walk, stride_bounds, own
