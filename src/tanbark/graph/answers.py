@@ -21,7 +21,8 @@ ROWS_SHOWN = 40
 def _state(name: str, states: tuple[Level, ...], state: object) -> int:
     if state in states:
         return states.index(state)  # type: ignore[arg-type]  # it is one of them
-    msg = f"{name!r} has no state {state!r}.{nearest(state, [str(s) for s in states])} Its states are {list(states)[:20]}."
+    hint = nearest(state, [str(known) for known in states])
+    msg = f"{name!r} has no state {state!r}.{hint} Its states are {list(states)[:20]}."
     raise InputError(msg)
 
 

@@ -150,7 +150,7 @@ class Network:
         """Cut the network down to what a posterior of ``query`` given states of ``evidence`` needs.
 
         Barren variables and those d-separated from the query go. The posterior stays the same; the probability of the
-        evidence does not. An observed variable whose own table does not matter stays as a root with equal probabilities.
+        evidence does not. An observed variable whose own table does not matter stays as a root, all states alike.
         """
         from tanbark.graph.prune import prune
 

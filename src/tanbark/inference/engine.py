@@ -38,14 +38,9 @@ class Plan:
     program: tuple[Array, ...]
     tables: Floats
     out_shape: tuple[int, ...]
+    n_out: int
     arg_bounds: Array
-    used: Array
     largest: float
-
-    @property
-    def n_out(self) -> int:
-        """Number of entries of the answer."""
-        return int(np.prod(self.out_shape, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +55,14 @@ class Engine:
     strides: Array
     bounds: Array
     zeros: Array
+    cardinalities: tuple[int, ...]
     plans: dict[Pattern, Plan] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
+
+    @property
+    def arguments(self) -> tuple[Array, ...]:
+        """Give the arrays in the order in which the planning kernel takes them."""
+        return self.sizes, self.scopes, self.strides, self.bounds, self.starts, self.tables, self.zeros
 
 
 _engines: WeakKeyDictionary[Network, Engine] = WeakKeyDictionary()
@@ -96,17 +97,7 @@ def _lay_out(network: Network) -> Engine:
     zeros = np.array([bool((table <= 0).any()) for table in network.tables], np.bool_)
     sizes = np.array(network.schema.cardinalities, np.int64)
     whole = (np.array(part, np.int64) for part in (starts, scopes, strides, bounds))
-    return Engine(network.dag.names, sizes, flat, *whole, zeros)
-
-
-def _phases(flat: Engine, kept: Iterable[int], best: Iterable[int], seen: Iterable[int]) -> Array:
-    from tanbark.inference.plan_kernels import KEPT, MAX, SEEN
-
-    phase = np.zeros(len(flat.sizes), np.int8)
-    for columns, value in ((kept, KEPT), (best, MAX), (seen, SEEN)):
-        for column in columns:
-            phase[column] = value
-    return phase
+    return Engine(network.dag.names, sizes, flat, *whole, zeros, network.schema.cardinalities)
 
 
 def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> Plan:
@@ -129,25 +120,21 @@ def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> 
 def cost(network: Network, pattern: Pattern) -> Cost:
     """Tell what a pattern's elimination takes, without running it."""
     flat = engine(network)
-    _, _, _, (order, around, ends, entries, _) = _choose_order(flat, pattern)
+    _, _, order, around, ends, entries, *_ = _plan_all(flat, pattern, 0.0)
     return _cost(flat, pattern, order, around, ends, entries)
 
 
-def _choose_order(flat: Engine, pattern: Pattern) -> tuple[Array, Array, Array, tuple[Any, ...]]:
+def _plan_all(flat: Engine, pattern: Pattern, limit: float) -> tuple[Any, ...]:
     from tanbark.inference import plan_kernels
 
     kept, best, seen, soft, whole = pattern
-    phase = _phases(flat, kept, best, seen)
-    softly = np.zeros(len(phase), np.bool_)
-    softly[list(soft)] = True
-    zeros = np.ones_like(flat.zeros) if whole else flat.zeros
-    used = plan_kernels.relevant(flat.scopes, flat.bounds, phase, softly, zeros)
-    unknown = int((used & (phase != plan_kernels.SEEN)).sum())
+    unknown = len(flat.sizes) - len(seen)
     if unknown > MAX_UNKNOWN:
         msg = f"{unknown:,} variables are unknown at once; at most {MAX_UNKNOWN:,} can be planned for. Observe some."
         raise TableTooLargeError(msg)
-    ordering = plan_kernels.elimination(flat.sizes, flat.scopes, flat.bounds, used, phase)
-    return phase, softly & used, used, ordering
+    groups = [np.array(group, np.int64) for group in (kept, best, seen, soft)]
+    made: tuple[Any, ...] = plan_kernels.make(*flat.arguments, *groups, whole, float(limit))
+    return made
 
 
 def _cost(flat: Engine, pattern: Pattern, order: Array, around: Array, ends: Array, entries: Array) -> Cost:
@@ -166,27 +153,16 @@ def _cost(flat: Engine, pattern: Pattern, order: Array, around: Array, ends: Arr
 
 
 def _make(flat: Engine, pattern: Pattern, limit: int) -> Plan:
-    from tanbark.inference import plan_kernels
-
     kept, best, seen, _, _ = pattern
-    phase, soft, used, (order, around, ends, entries, largest) = _choose_order(flat, pattern)
-    out_shape = tuple(int(flat.sizes[column]) for column in kept)
-    price = max(largest, math.prod(map(float, out_shape)))
-    if price > limit:
+    used, soft, order, around, ends, entries, largest, program, given, rooms = _plan_all(flat, pattern, limit)
+    if largest > limit:
         _refuse(_cost(flat, pattern, order, around, ends, entries), limit)
-    slots = np.full(len(phase), -1, np.int64)
-    slots[list(seen)] = np.arange(len(seen))
-    program = plan_kernels.assemble(
-        flat.sizes, flat.scopes, flat.strides, flat.bounds, flat.starts, used, phase, soft, slots, order, around, ends,
-        np.array(kept, np.int64),
-    )  # fmt: skip
-    n_sums = len(order) - len(best)
-    pieces = [flat.tables[flat.starts[node] : flat.starts[node + 1]] for node in np.flatnonzero(used)]
-    rooms = entries[n_sums:] / flat.sizes[order[n_sums:]]
+    sizes = flat.cardinalities
+    softs = tuple(np.flatnonzero(soft).tolist()) if pattern[3] else ()
+    out_shape = tuple(sizes[column] for column in kept)
     return Plan(
-        seen, tuple(np.flatnonzero(soft).tolist()), order, n_sums, program, np.concatenate([np.zeros(0), *pieces]),
-        out_shape, np.cumsum([0, *np.rint(rooms).astype(np.int64)]), used, price,
-    )  # fmt: skip
+        seen, softs, order, len(order) - len(best), program, given, out_shape, math.prod(out_shape), rooms, largest
+    )
 
 
 def _refuse(price: Cost, limit: int) -> None:
@@ -196,6 +172,22 @@ def _refuse(price: Cost, limit: int) -> None:
         f"{price.width}), more than {limit:,}. Observe some of them, ask for fewer, or raise max_entries."
     )
     raise TableTooLargeError(msg)
+
+
+def execute_one(network: Network, made: Plan, codes: list[int], soft: Floats | None) -> tuple[Floats, float, Array]:
+    """Run a plan for one row of evidence; see :func:`execute`."""
+    from tanbark.inference import run_kernels
+
+    values, states = np.empty((1, made.n_out)), np.empty((1, len(made.order) - made.n_sums), np.int64)
+    row, given = np.array([codes], np.int64), made.tables if soft is None else np.concatenate([made.tables, soft])
+    sizes = engine(network).sizes
+    run_kernels.run(
+        made.program, sizes, made.order, made.n_sums, given, row, 0, 1, False, values, states, made.arg_bounds
+    )
+    if values.max() > UNDERFLOW:
+        return values[0], 0.0, states[0]
+    several, scale, choices = execute(network, made, row, np.zeros(0) if soft is None else soft)
+    return several[0], float(scale[0]), choices[0]
 
 
 def execute(
@@ -233,9 +225,6 @@ def _run(
     def work(low: int, high: int) -> None:
         run_kernels.run(*arguments, low, high, logs, values, states, made.arg_bounds)
 
-    if len(codes) == 1:
-        work(0, 1)
-        return
     threads = thread_count(n_jobs)
     run_threads(work, row_blocks(len(codes), threads, smallest=256), threads)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -99,10 +99,16 @@ def read_evidence(network: Network, evidence: Any) -> dict[int, int]:
     if not isinstance(evidence, Mapping):
         msg = f"Evidence is a dict of names to states, or a frame; got {type(evidence).__name__}."
         raise InputError(msg)
+    known = names(network)
     found = {}
     for name, state in evidence.items():
-        column = column_index(network, name)
-        if not is_gap(state):
+        column = known.columns.get(name)
+        if column is None:
+            column = column_index(network, name)
+        code = known.states[column].get(state) if isinstance(state, Hashable) else None
+        if code is not None:
+            found[column] = code
+        elif not is_gap(state):
             found[column] = state_code(network, column, state)
     return found
 
@@ -140,8 +146,8 @@ def _likelihood(network: Network, column: int, given: Any) -> Floats:
         values = np.array(given, dtype=np.float64)
     if values.shape != (n_states,) or not np.isfinite(values).all() or (values < 0).any() or not (values > 0).any():
         msg = (
-            f"The likelihoods of {described.name!r} must be {n_states} numbers, none negative and not all zero, one for "
-            f"each of {list(described.states())[:20]}; got {given!r}."
+            f"The likelihoods of {described.name!r} must be {n_states} numbers, none negative and not all zero, one "
+            f"for each of {list(described.states())[:20]}; got {given!r}."
         )
         raise InputError(msg)
     return values

@@ -19,6 +19,56 @@ SUM, MAX, KEPT, SEEN = 0, 1, 2, 3
 
 
 @kernel
+def make(
+    sizes: Array, scopes: Array, strides: Array, bounds: Array, starts: Array, tables: Array, zeros: Array, kept: Array,
+    best: Array, seen: Array, soft: Array, whole: bool, limit: float,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Plan from end to end: which families, which order, and, unless the largest factor is past the limit, how.
+
+    Returns the phases, the families in use, what :func:`elimination` returns, the program, the tables it starts from
+    and the bounds of the room that each maximum keeps its choices in.
+    """
+    phase, softly = np.zeros(len(sizes), np.int8), np.zeros(len(sizes), np.bool_)
+    slots = np.full(len(sizes), -1, np.int64)
+    phase[kept] = KEPT
+    phase[best] = MAX
+    phase[seen] = SEEN
+    slots[seen] = np.arange(len(seen))
+    softly[soft] = True
+    used = relevant(scopes, bounds, phase, softly, np.ones_like(zeros) if whole else zeros)
+    order, around, ends, entries, largest = elimination(sizes, scopes, bounds, used, phase)
+    joint = 1.0
+    for node in kept:
+        joint *= sizes[node]
+    largest = max(largest, joint)
+    if largest > limit:
+        order_only = order[:0]
+        program = assemble(
+            sizes, scopes, strides, bounds, starts, np.zeros_like(used), phase, used & False, slots, order_only, order_only,
+            np.zeros(1, np.int64), order_only,
+        )  # fmt: skip
+    else:
+        program = assemble(
+            sizes, scopes, strides, bounds, starts, used, phase, softly & used, slots, order, around, ends, kept
+        )
+    n_sums = len(order) - len(best)
+    rooms = np.zeros(len(best) + 1, np.int64)
+    if largest <= limit:
+        for k in range(len(best)):
+            rooms[k + 1] = rooms[k] + np.int64(entries[n_sums + k]) // sizes[order[n_sums + k]]
+    nodes = np.flatnonzero(used)
+    total = 0
+    for node in nodes:
+        total += starts[node + 1] - starts[node]
+    given, filled = np.empty(total), 0
+    for node in nodes:
+        size = starts[node + 1] - starts[node]
+        given[filled : filled + size] = tables[starts[node] : starts[node + 1]]
+        filled += size
+    return used, softly & used, order, around, ends, entries, largest, program, given, rooms
+
+
+@kernel
 def relevant(scopes: Array, bounds: Array, phase: Array, soft: Array, zeros: Array) -> Array:
     """Mark the families that an answer needs: of ancestors of what is known or asked, and not cut off from it.
 

@@ -33,8 +33,8 @@ def query(
     """Give the joint posterior of the targets; see :meth:`Network.query`."""
     wanted = target_indices(network, targets)
     columns = network.schema.columns
-    names = tuple(columns[column].name for column in wanted)
-    states = tuple(columns[column].states() for column in wanted)
+    names = tuple([columns[column].name for column in wanted])
+    states = tuple([columns[column].states() for column in wanted])
     if is_batch(evidence):
         return Posteriors(names, states, _query_rows(network, wanted, evidence, soft, max_entries))
     known = read_evidence(network, evidence)
@@ -55,16 +55,17 @@ def _refuse_known(network: Network, wanted: Iterable[int], known: Iterable[int])
 
 
 def _run_one(network: Network, made: engine.Plan, known: dict[int, int], softly: Soft) -> tuple[Floats, float, Array]:
-    codes = np.array([[known[column] for column in made.seen]], np.int64)
-    values, scale, states = engine.execute(network, made, codes, flat_soft(made, softly))
-    return values[0], float(scale[0]), states[0]
+    soft = flat_soft(made, softly) if softly else None
+    return engine.execute_one(network, made, [known[column] for column in made.seen], soft)
 
 
 def flat_soft(made: engine.Plan, softly: Soft) -> Floats:
+    """Put the likelihoods that a plan uses one after another."""
     return np.concatenate([np.zeros(0), *(softly[column] for column in made.softs)]) if made.softs else np.zeros(0)
 
 
 def impossible(network: Network, known: dict[int, int], softly: Soft) -> ImpossibleEvidenceError:
+    """Make the error for evidence of probability zero."""
     columns = network.schema.columns
     shown = {columns[column].name: columns[column].states()[code] for column, code in known.items()}
     extra = f" with soft evidence on {[columns[column].name for column in softly]}" if softly else ""

@@ -184,7 +184,7 @@ def _maximise(
 @kernel
 def fill_memory(program: Program, sizes: Array, order: Array, given: Array, codes: Array, logs: bool) -> Array:
     """Run the sums of a program for one row of evidence and give its whole memory, which draws look back into."""
-    base, n_given, n_steps = program[0], program[11][1], len(program[5]) - 1
+    base, n_steps = program[0], len(program[5]) - 1
     memory = np.empty(program[11][0])
     memory[: len(given)] = given
     position, fresh = base.copy(), np.ones(len(base), np.bool_)
