@@ -48,6 +48,16 @@ from tanbark.estimators import (
     cross_validate_network,
     load,
 )
+from tanbark.export import (
+    from_networkx,
+    from_pgmpy,
+    from_pyagrum,
+    read_network,
+    to_networkx,
+    to_pgmpy,
+    to_pyagrum,
+    write_network,
+)
 from tanbark.graph import Assignment, Cost, Dag, Network, Posterior, Posteriors
 from tanbark.structure import LEARNERS
 from tanbark.table import Column, Schema
@@ -102,5 +112,13 @@ __all__ = [
     "__version__",
     "cmi",
     "cross_validate_network",
+    "from_networkx",
+    "from_pgmpy",
+    "from_pyagrum",
     "load",
+    "read_network",
+    "to_networkx",
+    "to_pgmpy",
+    "to_pyagrum",
+    "write_network",
 ]

@@ -1,26 +1,28 @@
 """BIF, the interchange format of the Bayesian network repository (version 0.15).
 
-Names that are no plain words are written in quotes, with a backslash before quotes and backslashes. Types of states, cut
-points and the class travel in a ``property``, which other programs pass over.
+Names that are no plain words are written in quotes, with a backslash before quotes and backslashes. Types of states,
+cut points and the class travel in a ``property``, which other programs pass over.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.errors import ModelFileError, TanbarkError
+from tanbark.errors import TanbarkError
 from tanbark.export.notation import (
-    FROM_FILE,
     Reader,
     annotated,
     check_name,
+    checked,
     fail,
+    finish,
     known_name,
     labels,
     note,
@@ -31,7 +33,7 @@ from tanbark.export.notation import (
     tokens,
 )
 from tanbark.graph import Network
-from tanbark.graph.build import assemble, parents_first
+from tanbark.graph.build import parents_first
 from tanbark.table import Column
 
 KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "default", "table"}
@@ -74,7 +76,7 @@ class _Found:
     """What was read so far."""
 
     columns: dict[str, tuple[Column, list[str]]]
-    tables: dict[str, tuple[tuple[str, ...], Any]]
+    tables: dict[str, tuple[Sequence[str], Any]]
     lines: dict[str, int]
     target: str | None = None
 
@@ -95,13 +97,8 @@ def loads(text: str) -> Network:
     for name in found.columns:
         if name not in found.tables:
             fail(found.lines[name], f"the variable {name!r} has no probability block")
-    try:
-        real = {name: column.name for name, (column, _) in found.columns.items()}
-        tables = {real[name]: ([real[p] for p in parents], table) for name, (parents, table) in found.tables.items()}
-        columns = [column for column, _ in found.columns.values()]
-        return assemble(columns, tables, target=found.target, tolerance=FROM_FILE)
-    except TanbarkError as error:
-        raise ModelFileError(str(error)) from None
+    columns = {name: column for name, (column, _) in found.columns.items()}
+    return finish(columns, found.tables, found.target)
 
 
 def _skip_block(reader: Reader) -> None:
@@ -133,7 +130,7 @@ def _variable(reader: Reader, found: _Found) -> None:
     except TanbarkError as error:
         fail(line, str(error))
     found.columns[name], found.lines[name] = (column, states), line
-    found.target = name if target else found.target
+    found.target = column.name if target else found.target
 
 
 def _states(reader: Reader) -> list[str]:
@@ -178,7 +175,8 @@ def _probability(reader: Reader, found: _Found) -> None:
         config = np.argwhere(np.isnan(table))[0][:-1]
         states = [found.columns[p][1][k] for p, k in zip(parents, config, strict=True)]
         fail(line, f"the table of {name!r} says nothing of ({', '.join(states)})")
-    found.tables[name] = tuple(parents), table
+    columns = [found.columns[each][0] for each in (*parents, name)]
+    found.tables[name] = tuple(parents), checked(table, columns, line)
 
 
 def _entry(reader: Reader, found: _Found, parents: list[str], table: NDArray[np.float64], name: str) -> None:

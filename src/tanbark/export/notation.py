@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
-from tanbark.errors import InputError, ModelFileError
+from tanbark.errors import InputError, ModelFileError, TanbarkError, nearest
 from tanbark.graph import Network
-from tanbark.graph.build import make_column
+from tanbark.graph.build import assemble, check_table, make_column
 from tanbark.table import Column
 
 FROM_FILE = 5e-3  # how far a printed, rounded distribution may be from one; it is scaled to one when read
@@ -97,7 +97,9 @@ ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
 def quoted(text: str) -> str:
     """Write a string in quotes; backslashes, quotes and line ends are escaped."""
-    inner = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    inner = (
+        text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    )
     return f'"{inner}"'
 
 
@@ -187,8 +189,6 @@ def check_name(known: dict[str, Any], name: str, line: int) -> None:
 
 def known_name(known: dict[str, Any], name: str, line: int) -> str:
     """Refuse a variable that was not declared."""
-    from tanbark.errors import nearest
-
     if name not in known:
         fail(line, f"there is no variable {name!r}.{nearest(name, list(known))}")
     return name
@@ -202,9 +202,24 @@ def shaped(values: list[float], shape: Sequence[int], name: str, line: int) -> A
     return np.array(values, float).reshape(tuple(shape))
 
 
+def checked(table: Any, columns: Sequence[Column], line: int) -> Any:
+    """Check the numbers of a table, the variable's own axis last."""
+    try:
+        return check_table(table, columns, FROM_FILE)
+    except TanbarkError as error:
+        fail(line, str(error))
+
+
 def number_text(value: float) -> str:
     """Write a number so that it reads back to the last bit."""
     return repr(float(value))
 
 
-Rows = Callable[[Network], str]
+def finish(columns: dict[str, Column], tables: dict[str, tuple[Sequence[str], Any]], target: str | None) -> Network:
+    """Put together what a file told, its own names replaced by the real ones."""
+    real = {name: column.name for name, column in columns.items()}
+    named = {real[name]: ([real[parent] for parent in parents], table) for name, (parents, table) in tables.items()}
+    try:
+        return assemble(list(columns.values()), named, target=target, tolerance=FROM_FILE)
+    except TanbarkError as error:
+        raise ModelFileError(str(error)) from None

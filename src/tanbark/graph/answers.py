@@ -20,7 +20,7 @@ ROWS_SHOWN = 40
 
 def _state(name: str, states: tuple[Level, ...], state: object) -> int:
     if state in states:
-        return states.index(state)  # type: ignore[arg-type]  # it is one of them
+        return states.index(state)
     hint = nearest(state, [str(known) for known in states])
     msg = f"{name!r} has no state {state!r}.{hint} Its states are {list(states)[:20]}."
     raise InputError(msg)

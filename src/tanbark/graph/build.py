@@ -109,13 +109,13 @@ def assemble(
     ready = []
     for node, column in enumerate(ordered):
         axes = [*parents[node], node]
-        table = _check(tables[column.name][1], [ordered[axis] for axis in axes], tolerance)
+        table = check_table(tables[column.name][1], [ordered[axis] for axis in axes], tolerance)
         wanted = family_axes(tuple(parents[node]), node, schema.target)
         ready.append(np.ascontiguousarray(table.transpose([axes.index(axis) for axis in wanted])))
     return Network(schema, dag, tuple(ready))
 
 
-def _check(values: ArrayLike, columns: Sequence[Column], tolerance: float) -> Floats:
+def check_table(values: ArrayLike, columns: Sequence[Column], tolerance: float) -> Floats:
     """Check the shape, the range and the sums of a table whose last axis is the variable itself."""
     name, shape = columns[-1].name, tuple(column.n_states for column in columns)
     try:

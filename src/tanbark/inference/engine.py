@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -96,8 +95,8 @@ def _lay_out(network: Network) -> Engine:
     flat = np.concatenate([np.zeros(0), *(np.asarray(table, np.float64).ravel() for table in network.tables)])
     zeros = np.array([bool((table <= 0).any()) for table in network.tables], np.bool_)
     sizes = np.array(network.schema.cardinalities, np.int64)
-    whole = (np.array(part, np.int64) for part in (starts, scopes, strides, bounds))
-    return Engine(network.dag.names, sizes, flat, *whole, zeros, network.schema.cardinalities)
+    first, columns, steps, ends = (np.array(part, np.int64) for part in (starts, scopes, strides, bounds))
+    return Engine(network.dag.names, sizes, flat, first, columns, steps, ends, zeros, network.schema.cardinalities)
 
 
 def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> Plan:
@@ -120,7 +119,7 @@ def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> 
 def cost(network: Network, pattern: Pattern) -> Cost:
     """Tell what a pattern's elimination takes, without running it."""
     flat = engine(network)
-    _, _, order, around, ends, entries, *_ = _plan_all(flat, pattern, 0.0)
+    _, order, around, ends, entries, *_ = _plan_all(flat, pattern, 0.0)
     return _cost(flat, pattern, order, around, ends, entries)
 
 
@@ -154,7 +153,7 @@ def _cost(flat: Engine, pattern: Pattern, order: Array, around: Array, ends: Arr
 
 def _make(flat: Engine, pattern: Pattern, limit: int) -> Plan:
     kept, best, seen, _, _ = pattern
-    used, soft, order, around, ends, entries, largest, program, given, rooms = _plan_all(flat, pattern, limit)
+    soft, order, around, ends, entries, largest, program, given, rooms = _plan_all(flat, pattern, limit)
     if largest > limit:
         _refuse(_cost(flat, pattern, order, around, ends, entries), limit)
     sizes = flat.cardinalities
@@ -235,4 +234,4 @@ def given_values(made: Plan, soft: Floats, *, logs: bool) -> Floats:
     if not logs:
         return values
     with np.errstate(divide="ignore"):
-        return np.log(values)
+        return np.asarray(np.log(values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from tanbark.errors import InputError, nearest
 from tanbark.graph import Network
-from tanbark.table import Column, Level, encode, missing_code, read_table
-from tanbark.table.raw import NumberBlock, RawTable, is_frame, is_gap
+from tanbark.table import Column, Level, RawTable, encode, missing_code, read_table
+from tanbark.table.raw import is_frame, is_gap
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
@@ -105,7 +105,10 @@ def read_evidence(network: Network, evidence: Any) -> dict[int, int]:
         column = known.columns.get(name)
         if column is None:
             column = column_index(network, name)
-        code = known.states[column].get(state) if isinstance(state, Hashable) else None
+        try:
+            code = known.states[column].get(state)
+        except TypeError:  # a list or the like, which state_code refuses
+            code = None
         if code is not None:
             found[column] = code
         elif not is_gap(state):
@@ -174,11 +177,11 @@ def _unseen(table: RawTable, columns: tuple[Column, ...], name: str) -> InputErr
     """Find the first value that a column does not know."""
     place = next(k for k, column in enumerate(columns) if column.name == name)
     values: Iterable[Any] = ()
-    for part in (*table.blocks, *table.coded):
-        if isinstance(part, NumberBlock):
-            if place in part.columns:
-                values = part.values[:, part.columns.index(place)].tolist()
-        elif part.column == place:
-            values = [part.levels[code] for code in part.codes.tolist() if code >= 0]
+    for block in table.blocks:
+        if place in block.columns:
+            values = block.values[:, block.columns.index(place)].tolist()
+    for item in table.coded:
+        if item.column == place:
+            values = [item.levels[code] for code in item.codes.tolist() if code >= 0]
     strange = next(value for value in values if not is_gap(value) and value not in columns[place].levels)
     return _unknown(columns[place], strange)

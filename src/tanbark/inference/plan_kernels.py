@@ -25,8 +25,8 @@ def make(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Plan from end to end: which families, which order, and, unless the largest factor is past the limit, how.
 
-    Returns the phases, the families in use, what :func:`elimination` returns, the program, the tables it starts from
-    and the bounds of the room that each maximum keeps its choices in.
+    Returns the soft evidence in use, what :func:`elimination` returns, the program, the tables that it starts from and
+    the bounds of the room that each maximum keeps its choices in.
     """
     phase, softly = np.zeros(len(sizes), np.int8), np.zeros(len(sizes), np.bool_)
     slots = np.full(len(sizes), -1, np.int64)
@@ -41,19 +41,15 @@ def make(
     for node in kept:
         joint *= sizes[node]
     largest = max(largest, joint)
-    if largest > limit:
-        order_only = order[:0]
-        program = assemble(
-            sizes, scopes, strides, bounds, starts, np.zeros_like(used), phase, used & False, slots, order_only, order_only,
-            np.zeros(1, np.int64), order_only,
-        )  # fmt: skip
-    else:
-        program = assemble(
-            sizes, scopes, strides, bounds, starts, used, phase, softly & used, slots, order, around, ends, kept
-        )
+    fits = largest <= limit
+    program = assemble(  # of nothing where it would not fit
+        sizes, scopes, strides, bounds, starts, used & fits, phase, softly & used & fits, slots,
+        order if fits else order[:0], around if fits else order[:0], ends if fits else ends[:1],
+        kept if fits else kept[:0],
+    )  # fmt: skip
     n_sums = len(order) - len(best)
     rooms = np.zeros(len(best) + 1, np.int64)
-    if largest <= limit:
+    if fits:
         for k in range(len(best)):
             rooms[k + 1] = rooms[k] + np.int64(entries[n_sums + k]) // sizes[order[n_sums + k]]
     nodes = np.flatnonzero(used)
@@ -65,7 +61,7 @@ def make(
         size = starts[node + 1] - starts[node]
         given[filled : filled + size] = tables[starts[node] : starts[node + 1]]
         filled += size
-    return used, softly & used, order, around, ends, entries, largest, program, given, rooms
+    return softly & used, order, around, ends, entries, largest, program, given, rooms
 
 
 @kernel
