@@ -1,7 +1,6 @@
 """The compiled planning of variable elimination: what matters, in which order, and the program that does it.
 
-A plan knows which variables are observed, not their states. Phases: 0 is summed out, 1 is maximised out after all sums,
-2 is kept, 3 is observed.
+A plan knows which variables are observed, not their states.
 """
 
 from __future__ import annotations
@@ -11,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.inference.order_kernels import KEPT, MAX, SEEN, SUM, elimination
 from tanbark.machine import kernel
 
 Array = NDArray[Any]
-
-SUM, MAX, KEPT, SEEN = 0, 1, 2, 3
 
 
 @kernel
@@ -52,7 +50,13 @@ def make(
     if fits:
         for k in range(len(best)):
             rooms[k + 1] = rooms[k] + np.int64(entries[n_sums + k]) // sizes[order[n_sums + k]]
-    nodes = np.flatnonzero(used)
+    given = _gather(tables, starts, np.flatnonzero(used))
+    return softly & used, order, around, ends, entries, largest, program, given, rooms
+
+
+@kernel
+def _gather(tables: Array, starts: Array, nodes: Array) -> Array:
+    """Put the tables of some nodes one after another."""
     total = 0
     for node in nodes:
         total += starts[node + 1] - starts[node]
@@ -61,7 +65,7 @@ def make(
         size = starts[node + 1] - starts[node]
         given[filled : filled + size] = tables[starts[node] : starts[node + 1]]
         filled += size
-    return softly & used, order, around, ends, entries, largest, program, given, rooms
+    return given
 
 
 @kernel
@@ -138,138 +142,6 @@ def _join(scopes: Array, low: int, high: int, phase: Array, head: Array) -> None
 
 
 @kernel
-def elimination(
-    sizes: Array, scopes: Array, bounds: Array, used: Array, phase: Array
-) -> tuple[Array, Array, Array, Array, float]:
-    """Order the variables by min-fill (ties: the smaller new factor, then the lower index), sums before maxima.
-
-    Returns the order, the neighbours of each variable when its turn comes (the columns of the new factor) with
-    their bounds, the entries each elimination looks at, and the largest of those.
-    """
-    free, place = _free(scopes, bounds, used, phase)
-    m = len(free)
-    linked = _interactions(scopes, bounds, used, phase, place, m)
-    turn = np.empty(m, np.int8)
-    logs = np.empty(m)
-    steps = 0
-    for k in range(m):
-        turn[k] = phase[free[k]]
-        logs[k] = np.log(sizes[free[k]])
-        steps += turn[k] != KEPT
-    order, ends = np.empty(steps, np.int64), np.zeros(steps + 1, np.int64)
-    around = np.empty(max(16, 4 * m), np.int64)
-    entries = np.empty(steps)
-    fill, weight, stale = np.zeros(m, np.int64), np.zeros(m), np.ones(m, np.bool_)
-    near = np.empty(m, np.int64)
-    largest = 1.0
-    for step in range(steps):
-        best = _cheapest(linked, turn, logs, fill, weight, stale, near)
-        degree = _neighbours(linked, best, near)
-        while ends[step] + degree > len(around):
-            around = np.concatenate((around, np.empty(len(around), np.int64)))
-        entries[step] = sizes[free[best]]
-        for k in range(degree):
-            around[ends[step] + k] = free[near[k]]
-            entries[step] *= sizes[free[near[k]]]
-        largest = max(largest, entries[step])
-        ends[step + 1] = ends[step] + degree
-        order[step] = free[best]
-        _take_out(linked, best, near, degree, fill[best] > 0, stale)
-        turn[best] = SEEN
-    return order, around[: ends[steps]], ends, entries, largest
-
-
-@kernel
-def _free(scopes: Array, bounds: Array, used: Array, phase: Array) -> tuple[Array, Array]:
-    """List the unobserved variables of the families in use, and give each its place in the list."""
-    n = len(phase)
-    place = np.full(n, -1, np.int64)
-    for node in range(n):
-        if used[node]:
-            for at in range(bounds[node], bounds[node + 1]):
-                if phase[scopes[at]] != SEEN:
-                    place[scopes[at]] = 0
-    free = np.flatnonzero(place == 0)
-    for k in range(len(free)):
-        place[free[k]] = k
-    return free, place
-
-
-@kernel
-def _interactions(scopes: Array, bounds: Array, used: Array, phase: Array, place: Array, m: int) -> Array:
-    linked = np.zeros((m, m), np.bool_)
-    for node in range(len(phase)):
-        if used[node]:
-            for one in range(bounds[node], bounds[node + 1]):
-                for two in range(one + 1, bounds[node + 1]):
-                    a, b = place[scopes[one]], place[scopes[two]]
-                    if a >= 0 and b >= 0:
-                        linked[a, b] = linked[b, a] = True
-    return linked
-
-
-@kernel
-def _neighbours(linked: Array, node: int, near: Array) -> int:
-    row = linked[node]
-    degree = 0
-    for k in range(len(row)):
-        near[degree] = k
-        degree += row[k]
-    return degree
-
-
-@kernel
-def _cheapest(
-    linked: Array, turn: Array, logs: Array, fill: Array, weight: Array, stale: Array, near: Array
-) -> int:  # fmt: skip
-    """Find the next variable; a fill-in that is worse than the best so far is not counted to its end."""
-    now = SUM if (turn == SUM).any() else MAX
-    best, least, lightest = -1, np.int64(1 << 62), np.inf
-    for again in range(2):
-        for k in range(len(turn)):
-            if turn[k] != now or stale[k] != (again == 1):
-                continue
-            if stale[k]:
-                fill[k], weight[k], stale[k] = _fill_in(linked, k, near, least, logs)
-            if fill[k] > least or stale[k]:
-                continue
-            nearly = abs(weight[k] - lightest) < 1e-9
-            if fill[k] < least or (weight[k] < lightest and not nearly) or (nearly and k < best):
-                best, least, lightest = k, fill[k], weight[k]
-    return best
-
-
-@kernel
-def _fill_in(linked: Array, node: int, near: Array, limit: int, logs: Array) -> tuple[int, float, bool]:
-    """Count the pairs of neighbours without a link; past the limit say that the count is not finished."""
-    degree = _neighbours(linked, node, near)
-    missing, weight = 0, 0.0
-    for one in range(degree):
-        weight += logs[near[one]]
-        row = linked[near[one]]
-        for two in range(one + 1, degree):
-            missing += not row[near[two]]
-        if missing > limit:
-            return missing, weight, True
-    return missing, weight, False
-
-
-@kernel
-def _take_out(linked: Array, node: int, near: Array, degree: int, filling: bool, stale: Array) -> None:
-    """Link a variable's neighbours and remove it; the fill-in of those whose surroundings changed is stale."""
-    for one in range(degree):
-        a = near[one]
-        linked[a, node] = linked[node, a] = False
-        stale[a] = True
-        if filling:
-            for other in range(len(stale)):
-                stale[other] |= linked[a, other]
-    for one in range(degree):
-        for two in range(one + 1, degree):
-            linked[near[one], near[two]] = linked[near[two], near[one]] = True
-
-
-@kernel
 def assemble(
     sizes: Array, scopes: Array, strides: Array, bounds: Array, starts: Array, used: Array, phase: Array, soft: Array,
     slots: Array, order: Array, around: Array, ends: Array, kept: Array,
@@ -289,29 +161,16 @@ def assemble(
     base = np.zeros(n_given + n_steps, np.int64)
     filled = _place_given(nodes, softs, sizes, starts, base)
     bucket = np.empty(n_given + n_steps, np.int64)
-    seen_bounds = np.zeros(n_given + n_steps + 1, np.int64)
-    seen_slots, seen_strides = np.empty(len(scopes), np.int64), np.empty(len(scopes), np.int64)
-    n_seen = 0
-    for f in range(n_given):
-        bucket[f] = n_steps - 2
-        if f >= len(nodes):
-            bucket[f] = turn[softs[f - len(nodes)]]
-        else:
-            for at in range(bounds[nodes[f]], bounds[nodes[f] + 1]):
-                if phase[scopes[at]] == SEEN:
-                    seen_slots[n_seen], seen_strides[n_seen] = slots[scopes[at]], strides[at]
-                    n_seen += 1
-                elif bucket[f] == n_steps - 2 or turn[scopes[at]] < bucket[f]:
-                    bucket[f] = turn[scopes[at]]
-        seen_bounds[f + 1] = n_seen
-    seen_bounds[n_given + 1 :] = n_seen
+    seen_bounds, seen_slots, seen_strides = _observe(
+        scopes, strides, bounds, phase, slots, nodes, softs, turn, n_steps, bucket
+    )
     axes, axis_bounds = np.empty(len(around) + len(kept), np.int64), np.zeros(n_steps + 1, np.int64)
     for step in range(n_steps):
         low, f = axis_bounds[step], n_given + step
         bucket[f] = n_steps - 1 if step < n_steps - 1 else n_steps
-        members = (
-            kept if step == n_steps - 1 else around[ends[step] : ends[step + 1]] if step < len(order) else kept[:0]
-        )
+        members = kept[: len(kept) * (step == n_steps - 1)]
+        if step < len(order):
+            members = around[ends[step] : ends[step + 1]]
         size = 1
         for k in range(len(members)):
             axes[low + k] = members[k]
@@ -326,9 +185,34 @@ def assemble(
         sizes, scopes, strides, bounds, nodes, softs, order, axes, axis_bounds, inputs, input_bounds
     )
     return (
-        base, seen_bounds, seen_slots[:n_seen], seen_strides[:n_seen], axes[: axis_bounds[n_steps]], axis_bounds,
+        base, seen_bounds, seen_slots, seen_strides, axes[: axis_bounds[n_steps]], axis_bounds,
         inputs, input_bounds, input_strides, stride_bounds, own, np.array([filled, n_given]),
     )  # fmt: skip
+
+
+@kernel
+def _observe(
+    scopes: Array, strides: Array, bounds: Array, phase: Array, slots: Array, nodes: Array, softs: Array, turn: Array,
+    n_steps: int, bucket: Array,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Find the step that uses each given factor, and where its observed variables move it to."""
+    n_given, n_seen = len(nodes) + len(softs), 0
+    seen_bounds = np.zeros(n_given + n_steps + 1, np.int64)
+    seen_slots, seen_strides = np.empty(len(scopes), np.int64), np.empty(len(scopes), np.int64)
+    for f in range(n_given):
+        bucket[f] = n_steps - 2
+        if f >= len(nodes):
+            bucket[f] = turn[softs[f - len(nodes)]]
+        else:
+            for at in range(bounds[nodes[f]], bounds[nodes[f] + 1]):
+                if phase[scopes[at]] == SEEN:
+                    seen_slots[n_seen], seen_strides[n_seen] = slots[scopes[at]], strides[at]
+                    n_seen += 1
+                elif bucket[f] == n_steps - 2 or turn[scopes[at]] < bucket[f]:
+                    bucket[f] = turn[scopes[at]]
+        seen_bounds[f + 1] = n_seen
+    seen_bounds[n_given + 1 :] = n_seen
+    return seen_bounds, seen_slots[:n_seen], seen_strides[:n_seen]
 
 
 @kernel
