@@ -266,3 +266,12 @@ def weighted_objective(network, codes, labels, exponents, *, squared, weights=No
         else:
             total += weight * math.log(posterior[labels[row]])
     return total
+
+
+def full_joint(network):
+    """P of every assignment, with an axis per column."""
+    sizes = network.schema.cardinalities
+    out = np.empty(sizes)
+    for states in itertools.product(*map(range, sizes)):
+        out[states] = joint(network, states)
+    return out

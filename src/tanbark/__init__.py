@@ -9,6 +9,7 @@
 from tanbark.counts import cmi
 from tanbark.errors import (
     EmptyColumnWarning,
+    ImpossibleEvidenceError,
     ImpossibleEvidenceWarning,
     InputError,
     MissingPackageError,
@@ -59,7 +60,17 @@ from tanbark.estimators import (
     cross_validate_network,
     load,
 )
-from tanbark.graph import Dag, Network
+from tanbark.export import (
+    from_networkx,
+    from_pgmpy,
+    from_pyagrum,
+    read_network,
+    to_networkx,
+    to_pgmpy,
+    to_pyagrum,
+    write_network,
+)
+from tanbark.graph import Assignment, Cost, Dag, Network, Posterior, Posteriors
 from tanbark.structure import LEARNERS
 from tanbark.table import Column, Schema
 
@@ -82,15 +93,18 @@ __all__ = [
     "WANBIA",
     "Arc",
     "ArcReport",
+    "Assignment",
     "BayesNetClassifier",
     "ChowLiuTree",
     "Column",
+    "Cost",
     "CrossValidation",
     "Dag",
     "EmptyColumnWarning",
     "Explanation",
     "FixedStructure",
     "HillClimbTAN",
+    "ImpossibleEvidenceError",
     "ImpossibleEvidenceWarning",
     "InputError",
     "MDLPDiscretizer",
@@ -102,6 +116,8 @@ __all__ = [
     "Network",
     "NothingSelectedWarning",
     "OptionError",
+    "Posterior",
+    "Posteriors",
     "QuantileDiscretizer",
     "RowExplanation",
     "Schema",
@@ -120,5 +136,13 @@ __all__ = [
     "arc_report",
     "cmi",
     "cross_validate_network",
+    "from_networkx",
+    "from_pgmpy",
+    "from_pyagrum",
     "load",
+    "read_network",
+    "to_networkx",
+    "to_pgmpy",
+    "to_pyagrum",
+    "write_network",
 ]

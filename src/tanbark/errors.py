@@ -4,7 +4,8 @@
 
     TanbarkError
     ├── InputError (ValueError)         the table, the labels or the weights are not usable
-    │   └── TableTooLargeError          a family needs more cells than max_cells
+    │   ├── TableTooLargeError          a family needs more cells than max_cells
+    │   └── ImpossibleEvidenceError     the model gives the evidence probability zero
     ├── OptionError (ValueError)        an option has a value that it cannot have
     ├── ModelFileError (ValueError)     a model file is damaged, foreign or too new
     └── MissingPackageError (ImportError)  an extra is needed and not installed
@@ -38,6 +39,10 @@ class InputError(TanbarkError, ValueError):
 
 class TableTooLargeError(InputError):
     """A family would need a table with more cells than ``max_cells``."""
+
+
+class ImpossibleEvidenceError(InputError):
+    """The model gives the evidence probability zero, so that nothing follows from it."""
 
 
 class OptionError(TanbarkError, ValueError):

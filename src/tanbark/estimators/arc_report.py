@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.counts import MemoryCounts
 from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
-from tanbark.estimators.base import _check_as_many, _counted_rows
+from tanbark.estimators.base import check_as_many
 from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.graph import Dag
 from tanbark.graph.network import make_frame
@@ -181,8 +181,8 @@ def _coded(clf: NetworkClassifier, X: Any, y: Any, sample_weight: Any) -> CodedT
     raw = inputs.read_features(clf, X)
     _, labels = inputs.read_labels(y, clf.classes_)
     weights = inputs.read_weights(sample_weight, raw.n_rows)
-    _check_as_many(raw.n_rows, len(labels))
-    return clf._code(*_counted_rows(raw, labels, weights))
+    check_as_many(raw.n_rows, len(labels))
+    return clf._code(*clf._kept_rows(raw, labels, weights))
 
 
 def _pairs(dag: Dag, target: int, given: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:

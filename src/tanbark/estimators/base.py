@@ -174,7 +174,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         raw = inputs.read_features(self, X)
         _, labels = inputs.read_labels(y, self.classes_)
         weights = inputs.read_weights(sample_weight, raw.n_rows)
-        _check_as_many(raw.n_rows, len(labels))
+        check_as_many(raw.n_rows, len(labels))
         raw, labels, weights = self._kept_rows(raw, labels, weights)
         if grow:
             self.encoder_ = self.encoder_.extended(raw)
@@ -203,7 +203,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         weights = inputs.read_weights(sample_weight, raw.n_rows)
         raw, told, weights = self._set_aside(raw, y, weights)
         self.classes_, labels = inputs.read_labels(told, known)
-        _check_as_many(raw.n_rows, len(labels))
+        check_as_many(raw.n_rows, len(labels))
         kept, labels, weights = self._kept_rows(raw, labels, weights)
         if classes is None:
             there, labels = np.unique(labels, return_inverse=True) if kept is not raw else (slice(None), labels)
@@ -299,7 +299,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     def _total(self, per_class: Floats, y: Any, sample_weight: Any) -> float:
         _, labels = inputs.read_labels(y, self.classes_)
-        _check_as_many(len(per_class), len(labels))
+        check_as_many(len(per_class), len(labels))
         chosen = per_class[np.arange(len(labels)), labels]
         weights = inputs.read_weights(sample_weight, len(labels))
         return float(chosen.sum() if weights is None else (weights * chosen)[weights > 0].sum())
@@ -352,7 +352,8 @@ def chosen_rows(
     return raw.rows(keep), labels[keep], None if weights is None else weights[keep]
 
 
-def _check_as_many(n_rows: int, n_labels: int) -> None:
+def check_as_many(n_rows: int, n_labels: int) -> None:
+    """Refuse labels that are not one per row."""
     if n_labels != n_rows:
         msg = f"X has {n_rows} rows and y has {n_labels} labels; they must be as many."
         raise InputError(msg)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tanbark.counts import MemoryCounts
 from tanbark.errors import NothingSelectedWarning, warn
 from tanbark.estimators import inputs
-from tanbark.estimators.base import _check_as_many, _counted_rows
+from tanbark.estimators.base import check_as_many, chosen_rows
 from tanbark.estimators.documentation import store
 from tanbark.estimators.encoding import Encoder, learn_encoder
 from tanbark.scores.mml import MessageLength
@@ -44,7 +44,7 @@ def _score(self: MarkovBlanketMML, X: Any, y: Any) -> float:
     check_is_fitted(self)
     raw = inputs.read_features(self, X)
     _, labels = inputs.read_labels(y, self.classes_)
-    _check_as_many(raw.n_rows, len(labels))
+    check_as_many(raw.n_rows, len(labels))
     scorer = self._scorer(self._code(raw, labels, None))
     return -scorer.length(tuple(self.order_.tolist())).total
 
@@ -203,8 +203,8 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         raw = inputs.read_training_features(self, X)
         self.classes_, labels = inputs.read_labels(y)
         weights = inputs.read_weights(sample_weight, raw.n_rows)
-        _check_as_many(raw.n_rows, len(labels))
-        raw, labels, weights = _counted_rows(raw, labels, weights)
+        check_as_many(raw.n_rows, len(labels))
+        raw, labels, weights = chosen_rows(None if weights is None else weights > 0, raw, labels, weights)
         if weights is not None:
             there, labels = np.unique(labels, return_inverse=True)
             self.classes_ = self.classes_[there]

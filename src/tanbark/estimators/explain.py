@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.graph.network import make_frame
+from tanbark.graph.frames import make_frame
 from tanbark.table import Level, Schema, missing_code
 
 Floats = NDArray[np.float64]

@@ -18,7 +18,7 @@ from tanbark.errors import OptionError
 from tanbark.estimators.base import TableClassifier
 from tanbark.estimators.classifiers import FixedStructure
 from tanbark.estimators.network_classifier import NetworkClassifier
-from tanbark.graph.network import make_frame
+from tanbark.graph.frames import make_frame
 
 MEASURES = ("accuracy", "balanced_accuracy", "log_loss", "seconds")
 

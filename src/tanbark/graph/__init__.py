@@ -1,8 +1,21 @@
 """Graphs: directed acyclic graphs, spanning trees, and the network that is left when the data are gone."""
 
+from tanbark.graph.answers import Assignment, Cost, Posterior, Posteriors
 from tanbark.graph.dag import Dag
 from tanbark.graph.drawing import draw
+from tanbark.graph.frames import make_frame
 from tanbark.graph.network import Network
 from tanbark.graph.trees import direct_forest, maximum_spanning_forest
 
-__all__ = ["Dag", "Network", "direct_forest", "draw", "maximum_spanning_forest"]
+__all__ = [
+    "Assignment",
+    "Cost",
+    "Dag",
+    "Network",
+    "Posterior",
+    "Posteriors",
+    "direct_forest",
+    "draw",
+    "make_frame",
+    "maximum_spanning_forest",
+]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.errors import MissingPackageError, find
+from tanbark.errors import InputError
+from tanbark.graph.answers import Assignment, Cost, Posterior, Posteriors
 from tanbark.graph.dag import Dag
 from tanbark.graph.drawing import draw
-from tanbark.table import Schema
+from tanbark.graph.frames import make_frame
+from tanbark.table import Level, Schema
 
 Floats = NDArray[np.float64]
+Evidence = Mapping[str, Any] | None
+Targets = str | int | Sequence[str | int]
 
 
 def family_axes(parents: tuple[int, ...], node: int, target: int) -> tuple[int, ...]:
@@ -49,6 +53,37 @@ class Network:
     dag: Dag
     tables: tuple[Floats, ...]
     exponents: tuple[float, ...] | None = None
+
+    @classmethod
+    def from_tables(
+        cls, states: Mapping[str, Iterable[Level]], tables: Mapping[str, Any], *, target: str | None = None
+    ) -> Network:
+        """Build a network by hand.
+
+        Parameters
+        ----------
+        states : dict of name to list of states
+            Strings, numbers or booleans; their order is that of the tables' axes.
+        tables : dict of name to (parents, array)
+            P(name | parents), with an axis for every parent in the given order and the variable's own axis last. A root
+            may have its array alone.
+        target : str, optional
+            The class, if one variable is; it becomes the last column.
+
+        Examples
+        --------
+        >>> network = Network.from_tables(
+        ...     {"rain": [False, True], "wet": ["no", "yes"]},
+        ...     {"rain": [0.8, 0.2], "wet": (("rain",), [[0.9, 0.1], [0.2, 0.8]])},
+        ... )
+        >>> print(network.query("rain", {"wet": "yes"}))
+        rain   probability
+        False     0.333333
+        True      0.666667
+        """
+        from tanbark.graph.build import from_tables
+
+        return from_tables(states, tables, target=target)
 
     @property
     def target(self) -> int:
@@ -84,7 +119,126 @@ class Network:
 
     def markov_blanket(self, node: str | int | None = None) -> list[str]:
         """Name the columns that, once known, make all others irrelevant to a node (the class by default)."""
+        if node is None and not self.schema.has_class:
+            msg = "This network has no class; name the variable whose Markov blanket is wanted."
+            raise InputError(msg)
         return self.dag.markov_blanket(self.target if node is None else node)
+
+    def d_separated(
+        self, x: str | int | Iterable[str | int], y: str | int | Iterable[str | int],
+        given: str | int | Iterable[str | int] = (),
+    ) -> bool:  # fmt: skip
+        """Say whether the graph alone makes x and y independent given others; each is a name or several.
+
+        >>> tables = {"A": [0.5, 0.5], "B": [0.5, 0.5], "C": (("A", "B"), np.full((2, 2, 2), 0.5))}
+        >>> network = Network.from_tables(dict.fromkeys("ABC", (0, 1)), tables)
+        >>> network.d_separated("A", "B"), network.d_separated("A", "B", given="C")
+        (True, False)
+        """
+        from tanbark.graph.separation import reachable
+
+        left, right, known = (self._indices(group) for group in (x, y, given))
+        if left & right or (left | right) & known:
+            msg = "The groups must have no variable in common: x, y and given are three different sets."
+            raise InputError(msg)
+        return not reachable(self.dag, left, known) & right
+
+    def _indices(self, group: str | int | Iterable[str | int]) -> set[int]:
+        return {self.dag.index(node) for node in ([group] if isinstance(group, (str, int)) else group)}
+
+    def prune(self, query: Targets, evidence: Iterable[str] = ()) -> Network:
+        """Cut the network down to what a posterior of ``query`` given states of ``evidence`` needs.
+
+        Barren variables and those d-separated from the query go. The posterior stays the same; the probability of the
+        evidence does not. An observed variable whose own table does not matter stays as a root, all states alike.
+        """
+        from tanbark.graph.prune import prune
+
+        return prune(self, self._indices(query), self._indices(evidence))
+
+    @overload
+    def query(
+        self, targets: Targets, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None
+    ) -> Posterior: ...
+    @overload
+    def query(
+        self, targets: Targets, evidence: Any, *, soft: Evidence = None, max_entries: int | None = None
+    ) -> Posteriors: ...
+    def query(
+        self, targets: Targets, evidence: Any = None, *, soft: Evidence = None, max_entries: int | None = None
+    ) -> Posterior | Posteriors:
+        """Give the joint posterior of some variables.
+
+        Parameters
+        ----------
+        targets : name, or list of names
+        evidence : dict of name to state, or a frame
+            A frame asks once per row, all at once; a gap in it is not observed.
+        soft : dict of name to likelihoods, optional
+            Virtual evidence: for every state, in order or by name, how likely the observation is under it.
+        max_entries : int, optional
+            Refuse a computation with a larger factor than this (2**27 entries); see :meth:`query_cost`.
+
+        Returns
+        -------
+        Posterior, or Posteriors for a frame
+
+        Evidence of probability zero is an :class:`~tanbark.ImpossibleEvidenceError`.
+        """
+        from tanbark.inference import queries
+
+        return queries.query(self, targets, evidence, soft=soft, max_entries=max_entries)
+
+    def query_cost(self, targets: Targets, evidence: Iterable[str] = (), *, soft: Iterable[str] = ()) -> Cost:
+        """Tell what a query would take, without running it; only the names in the evidence matter."""
+        from tanbark.inference import queries
+
+        return queries.query_cost(self, targets, evidence, soft)
+
+    def mpe(self, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None) -> Assignment:
+        """Find the most probable explanation: the states of all other variables that are jointly most probable.
+
+        Among equally probable ones, each variable takes the lowest state that the variables eliminated after it leave.
+        """
+        from tanbark.inference import queries
+
+        return queries.mpe(self, evidence, soft=soft, max_entries=max_entries)
+
+    def map(
+        self, targets: Targets, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None
+    ) -> Assignment:
+        """Find the jointly most probable states of some variables, all others summed out.
+
+        That is not what :meth:`mpe` gives for these variables, nor the most probable state of each alone.
+        """
+        from tanbark.inference import queries
+
+        return queries.map_states(self, targets, evidence, soft=soft, max_entries=max_entries)
+
+    def probability_of_evidence(self, evidence: Any = None, *, soft: Evidence = None, log: bool = False) -> Any:
+        """Give P(evidence), or its logarithm; an array for a frame of evidence. Impossible evidence has zero."""
+        from tanbark.inference import queries
+
+        return queries.probability_of_evidence(self, evidence, soft=soft, log=log)
+
+    def log_likelihood(self, data: Any, *, per_row: bool = False) -> Any:
+        """Give the log-likelihood of a frame, in nats, gaps and absent columns summed out; or that of every row."""
+        from tanbark.inference import queries
+
+        rows = queries.probability_of_evidence(self, data, soft=None, log=True)
+        return rows if per_row else float(rows.sum())
+
+    def sample(
+        self, n: int, evidence: Evidence = None, *, soft: Evidence = None, random_state: Any = None,
+        backend: str | None = None,
+    ) -> Any:  # fmt: skip
+        """Draw rows from the network, or exactly from its posterior given evidence, as a frame.
+
+        ``random_state`` is a seed or a ``numpy.random.Generator``; the same seed gives the same rows.
+        """
+        from tanbark.inference import sampling
+
+        return sampling.sample(self, n, evidence, soft=soft, random_state=random_state, backend=backend)
 
     def _feature_parents(self) -> list[tuple[int, ...]]:
         """Give the feature parents of the features that have the class as a parent."""
@@ -157,17 +311,3 @@ class Network:
         kind = f", class {self.dag.names[self.target]!r}" if self.schema.has_class else ""
         size = f"{len(self.dag.names)} columns, {self.dag.n_arcs} arcs"
         return f"Network({size}{kind}, {self.n_parameters:,} free parameters)"
-
-
-def make_frame(data: dict[str, Any], backend: str | None = None) -> Any:
-    """Build a frame of pandas, polars or pyarrow; without a choice, of the first that is installed."""
-    from importlib.util import find_spec
-
-    known = ("pandas", "polars", "pyarrow")
-    if backend is not None:
-        find("backend", backend, dict.fromkeys(known))
-    for name in known if backend is None else (backend,):
-        if find_spec(name) is not None:
-            return nw.from_dict(data, backend=name).to_native()  # type: ignore[arg-type]  # one of the known names
-    msg = f"A frame needs {backend or 'pandas'}, which is not installed: pip install {backend or 'pandas'}"
-    raise MissingPackageError(msg)

@@ -1,0 +1,16 @@
+"""Exchange: networks to and from the files and objects of other programs."""
+
+from tanbark.export.files import FORMATS, read_network, write_network
+from tanbark.export.objects import from_networkx, from_pgmpy, from_pyagrum, to_networkx, to_pgmpy, to_pyagrum
+
+__all__ = [
+    "FORMATS",
+    "from_networkx",
+    "from_pgmpy",
+    "from_pyagrum",
+    "read_network",
+    "to_networkx",
+    "to_pgmpy",
+    "to_pyagrum",
+    "write_network",
+]

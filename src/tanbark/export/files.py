@@ -1,0 +1,101 @@
+"""Reading and writing network files by their suffix."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tanbark.errors import InputError, ModelFileError, OptionError, find
+from tanbark.export import bif, dot, net, uai, xmlbif
+from tanbark.graph import Network
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a format is written and, where it can be, read."""
+
+    dumps: Callable[[Network], str]
+    loads: Callable[[str], Network] | None
+    suffixes: tuple[str, ...]
+
+
+FORMATS: dict[str, Format] = {
+    "bif": Format(bif.dumps, bif.loads, (".bif",)),
+    "xmlbif": Format(xmlbif.dumps, xmlbif.loads, (".xmlbif", ".xml", ".bifxml")),
+    "net": Format(net.dumps, net.loads, (".net",)),
+    "uai": Format(uai.dumps, uai.loads, (".uai",)),
+    "dot": Format(dot.dumps, None, (".dot", ".gv")),
+}
+
+
+def _format(path: Path, name: str | None) -> Format:
+    if name is not None:
+        return find("format", name, FORMATS)
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    for found in FORMATS.values():
+        if suffixes and suffixes[-1] in found.suffixes:
+            return found
+    known = sorted(suffix for each in FORMATS.values() for suffix in each.suffixes)
+    msg = f"The format of {path.name!r} cannot be told from its suffix; use one of {known}, or name the format."
+    raise OptionError(msg)
+
+
+def read_network(path: PathLike, *, format: str | None = None) -> Network:
+    """Read a network from a BIF, XMLBIF, Hugin NET or UAI file, by its suffix or a named format.
+
+    A file that ends in ``.gz`` is unpacked. What is wrong with a file is said with its line.
+    """
+    place = Path(path)
+    loads = _format(place, format).loads
+    if loads is None:
+        msg = f"{place.name!r} is a drawing of a graph, which has no tables; it can only be written."
+        raise OptionError(msg)
+    raw = place.read_bytes()
+    try:
+        if raw[:2] == b"\x1f\x8b":
+            raw = gzip.decompress(raw)
+        return loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(10) + 1
+        msg = f"{path}, line {line}: expected text in UTF-8, got the byte {raw[error.start]:#x}."
+        raise ModelFileError(msg) from None
+    except (EOFError, OSError) as error:
+        msg = f"{path} is damaged: {error}."
+        raise ModelFileError(msg) from None
+    except ModelFileError as error:
+        msg = f"{path}, {str(error).rstrip('.')}."
+        raise ModelFileError(msg) from None
+
+
+def write_network(network: Network, path: PathLike, *, format: str | None = None) -> None:
+    """Write a network as BIF, XMLBIF, Hugin NET, UAI or DOT, by the suffix or a named format.
+
+    The file appears under its name only when it is whole. Probabilities are written so that they read back to the last
+    bit; UAI has no names.
+    """
+    place = Path(path)
+    text = _format(place, format).dumps(network)
+    if not place.parent.is_dir():
+        msg = f"There is no directory {str(place.parent)!r} to write {place.name!r} to. Make it first."
+        raise FileNotFoundError(msg)
+    try:
+        raw = text.encode()
+    except UnicodeEncodeError as error:
+        msg = f"A name holds {text[error.start]!r}, half of a character, which no file of text can hold. Rename it."
+        raise InputError(msg) from None
+    if place.suffix.lower() == ".gz":
+        raw = gzip.compress(raw, mtime=0)
+    partial = place.parent / f".{secrets.token_hex(8)}.tmp"
+    try:
+        with partial.open("xb") as file:
+            file.write(raw)
+        partial.replace(place)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise

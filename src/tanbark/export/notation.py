@@ -1,0 +1,225 @@
+"""What the formats share: columns with their types, the class, and errors that name a line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tanbark.errors import InputError, ModelFileError, TanbarkError, nearest
+from tanbark.graph import Network
+from tanbark.graph.build import assemble, check_table, make_column
+from tanbark.table import Column
+
+FROM_FILE = 5e-3  # how far a printed, rounded distribution may be from one; it is scaled to one when read
+
+
+def labels(column: Column) -> list[str]:
+    """Give the states as a file has them: strings that are all different."""
+    found = column.labels()
+    if len(set(found)) < len(found):
+        twice = next(label for label in found if found.count(label) > 1)
+        msg = f"{column.name!r} has two states that a file would call {twice!r}. Rename one of them."
+        raise InputError(msg)
+    return found
+
+
+def note(column: Column, *, target: bool = False, name: bool = False) -> str | None:
+    """Write what a format cannot say of a column, as JSON: types of states, cut points, the class; None if nothing."""
+    told: dict[str, Any] = {"name": column.name} if name else {}
+    if target:
+        told["class"] = True
+    if column.kind == "interval":
+        told["cuts"] = list(column.cuts)
+    elif any(not isinstance(level, str) for level in column.levels) or not column.levels or column.values != "text":
+        told |= {"values": column.values, "levels": list(column.levels)}
+    return json.dumps(told, ensure_ascii=True) if told else None
+
+
+def annotated(name: str, states: Sequence[str], text: str | None) -> tuple[Column, bool]:
+    """Build a column from a file's name and states and our own note, if it has one; say whether it is the class."""
+    told = _told(text)
+    real = told.get("name", name)
+    if not isinstance(real, str):
+        raise InputError("a note's name is no string")
+    column = make_column(real, states)
+    cuts, levels = told.get("cuts"), told.get("levels")
+    if isinstance(cuts, list) and all(type(cut) in (int, float) for cut in cuts):
+        column = Column(real, "interval", "number", cuts=tuple(map(float, cuts)))
+    elif isinstance(levels, list) and told.get("values") in ("number", "text", "boolean"):
+        if levels:
+            make_column(real, levels)
+        column = Column(real, "category", told["values"], tuple(levels))
+    if column.labels() != list(states):
+        msg = f"the note of {real!r} does not fit its states {list(states)[:10]}"
+        raise InputError(msg)
+    return column, bool(told.get("class"))
+
+
+def _told(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def fail(line: int, message: str) -> NoReturn:
+    """Refuse a file, naming the line."""
+    raise ModelFileError(f"line {line}: {message}")
+
+
+def plain_name(text: str) -> bool:
+    """Say whether a name may stand in any format without quotes."""
+    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text) is not None
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of a file: its kind ("word", "string" or "mark"), its text and its line."""
+
+    kind: str
+    text: str
+    line: int
+
+    def __str__(self) -> str:
+        return "the end of the file" if self.kind == "end" else repr(self.text)
+
+
+ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def quoted(text: str) -> str:
+    """Write a string in quotes; backslashes, quotes and line ends are escaped."""
+    inner = (
+        text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    )
+    return f'"{inner}"'
+
+
+def unquoted(text: str) -> str:
+    """Read the inside of a string in quotes."""
+    return re.sub(r"\\(.)", lambda match: ESCAPES.get(match[1], match[1]), text, flags=re.DOTALL)
+
+
+def tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Token]:
+    """Cut a text into pieces; the pattern has the groups skip, string, mark and word."""
+    at, line = 0, 1
+    while at < len(text):
+        match = pattern.match(text, at)
+        if match is None or match.end() == at:
+            fail(line, f"expected a name, a number or a mark; got {text[at : at + 20]!r}")
+        kind = match.lastgroup or "skip"
+        if kind == "string":
+            yield Token("string", unquoted(match[0][1:-1]), line)
+        elif kind != "skip":
+            yield Token(kind, match[0], line)
+        line += match[0].count("\n")
+        at = match.end()
+    yield Token("end", "", line)
+
+
+class Reader:
+    """Walk over the tokens of a file, expecting things."""
+
+    def __init__(self, found: Iterable[Token]) -> None:
+        self._tokens = list(found)
+        self._at = 0
+
+    @property
+    def now(self) -> Token:
+        """The token that comes next."""
+        return self._tokens[self._at]
+
+    def take(self) -> Token:
+        """Give the next token and go on."""
+        token = self.now
+        self._at += token.kind != "end"
+        return token
+
+    def at(self, *texts: str) -> bool:
+        """Say whether the next token is one of these marks or words."""
+        return self.now.kind in ("mark", "word") and self.now.text in texts
+
+    def skip(self, text: str) -> bool:
+        """Go past a mark or word if it comes next."""
+        found = self.at(text)
+        self._at += found
+        return found
+
+    def expect(self, text: str) -> Token:
+        """Go past a mark or word that must come next."""
+        if not self.at(text):
+            fail(self.now.line, f"expected {text!r}, got {self.now}")
+        return self.take()
+
+    def name(self, what: str) -> str:
+        """Read a name."""
+        if self.now.kind not in ("word", "string"):
+            fail(self.now.line, f"expected {what}, got {self.now}")
+        return self.take().text
+
+    def number(self) -> float:
+        """Read a number."""
+        token = self.take()
+        try:
+            return float(token.text)
+        except ValueError:
+            fail(token.line, f"expected a number, got {token}")
+
+    def skip_past(self, mark: str) -> None:
+        """Go past the next such mark."""
+        start = self.now.line
+        while not self.skip(mark):
+            if self.take().kind == "end":
+                fail(start, f"expected {mark!r} before the end of the file")
+
+
+def check_name(known: dict[str, Any], name: str, line: int) -> None:
+    """Refuse a second declaration of a variable."""
+    if name in known:
+        fail(line, f"the variable {name!r} is declared twice")
+
+
+def known_name(known: dict[str, Any], name: str, line: int) -> str:
+    """Refuse a variable that was not declared."""
+    if name not in known:
+        fail(line, f"there is no variable {name!r}.{nearest(name, list(known))}")
+    return name
+
+
+def shaped(values: list[float], shape: Sequence[int], name: str, line: int) -> Any:
+    """Give a flat list of numbers the shape of its table."""
+    wanted = int(np.prod(list(shape), dtype=object)) if shape else 1
+    if len(values) != wanted:
+        fail(line, f"the table of {name!r} must have {wanted:,} numbers, got {len(values):,}")
+    return np.array(values, float).reshape(tuple(shape))
+
+
+def checked(table: Any, columns: Sequence[Column], line: int) -> Any:
+    """Check the numbers of a table, the variable's own axis last."""
+    try:
+        return check_table(table, columns, FROM_FILE)
+    except TanbarkError as error:
+        fail(line, str(error))
+
+
+def number_text(value: float) -> str:
+    """Write a number so that it reads back to the last bit."""
+    return repr(float(value))
+
+
+def finish(columns: dict[str, Column], tables: dict[str, tuple[Sequence[str], Any]], target: str | None) -> Network:
+    """Put together what a file told, its own names replaced by the real ones."""
+    real = {name: column.name for name, column in columns.items()}
+    named = {real[name]: ([real[parent] for parent in parents], table) for name, (parents, table) in tables.items()}
+    try:
+        return assemble(list(columns.values()), named, target=target, tolerance=FROM_FILE)
+    except TanbarkError as error:
+        raise ModelFileError(str(error)) from None

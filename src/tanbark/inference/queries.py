@@ -1,0 +1,201 @@
+"""Questions to a network: posteriors, explanations and probabilities, exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.errors import ImpossibleEvidenceError, InputError
+from tanbark.graph import Assignment, Cost, Network, Posterior, Posteriors
+from tanbark.inference import engine
+from tanbark.inference.evidence import (
+    column_index,
+    is_batch,
+    read_evidence,
+    read_rows,
+    read_soft,
+    target_indices,
+)
+from tanbark.table import Level
+
+Floats = NDArray[np.float64]
+Array = NDArray[Any]
+Soft = dict[int, Floats]
+
+
+def query(
+    network: Network, targets: Any, evidence: Any = None, *, soft: Any = None, max_entries: int | None = None
+) -> Posterior | Posteriors:
+    """Give the joint posterior of the targets; see :meth:`Network.query`."""
+    wanted = target_indices(network, targets)
+    columns = network.schema.columns
+    names = tuple([columns[column].name for column in wanted])
+    states = tuple([columns[column].states() for column in wanted])
+    if is_batch(evidence):
+        return Posteriors(names, states, _query_rows(network, wanted, evidence, soft, max_entries))
+    known = read_evidence(network, evidence)
+    softly, _ = read_soft(network, soft, known)
+    _refuse_known(network, wanted, known)
+    made = engine.plan(network, (wanted, (), tuple(known), tuple(softly), False), max_entries)
+    values, scale, _ = _run_one(network, made, known, softly)
+    if scale == -math.inf:
+        raise impossible(network, known, softly)
+    return Posterior(names, states, (values / values.sum()).reshape(made.out_shape))
+
+
+def _refuse_known(network: Network, wanted: Iterable[int], known: Iterable[int]) -> None:
+    for column in wanted:
+        if column in known:
+            msg = f"{network.dag.names[column]!r} is asked for and observed. Leave it out of one of them."
+            raise InputError(msg)
+
+
+def _run_one(network: Network, made: engine.Plan, known: dict[int, int], softly: Soft) -> tuple[Floats, float, Array]:
+    soft = flat_soft(made, softly) if softly else None
+    return engine.execute_one(network, made, [known[column] for column in made.seen], soft)
+
+
+def flat_soft(made: engine.Plan, softly: Soft) -> Floats:
+    """Put the likelihoods that a plan uses one after another."""
+    return np.concatenate([np.zeros(0), *(softly[column] for column in made.softs)]) if made.softs else np.zeros(0)
+
+
+def impossible(network: Network, known: dict[int, int], softly: Soft) -> ImpossibleEvidenceError:
+    """Make the error for evidence of probability zero."""
+    columns = network.schema.columns
+    shown = {columns[column].name: columns[column].states()[code] for column, code in known.items()}
+    extra = f" with soft evidence on {[columns[column].name for column in softly]}" if softly else ""
+    msg = f"The network gives the evidence {shown}{extra} probability zero, so nothing follows from it. Check it."
+    return ImpossibleEvidenceError(msg)
+
+
+def query_cost(network: Network, targets: Any, evidence: Iterable[str], soft: Iterable[str]) -> Cost:
+    """Tell what a query would take; see :meth:`Network.query_cost`."""
+    wanted = target_indices(network, targets)
+    known, softly = (tuple(column_index(network, name) for name in _listed(group)) for group in (evidence, soft))
+    _refuse_known(network, wanted, known)
+    return engine.cost(network, (wanted, (), known, softly, False))
+
+
+def _listed(group: Iterable[str]) -> Iterable[str]:
+    return [group] if isinstance(group, str) else group
+
+
+def mpe(network: Network, evidence: Any, *, soft: Any, max_entries: int | None) -> Assignment:
+    """Find the most probable explanation; see :meth:`Network.mpe`."""
+    known = read_evidence(network, evidence)
+    rest = tuple(column for column in range(len(network.dag.names)) if column not in known)
+    return _best(network, rest, known, soft, max_entries)
+
+
+def map_states(network: Network, targets: Any, evidence: Any, *, soft: Any, max_entries: int | None) -> Assignment:
+    """Find the most probable states of the targets; see :meth:`Network.map`."""
+    known = read_evidence(network, evidence)
+    wanted = target_indices(network, targets)
+    _refuse_known(network, wanted, known)
+    return _best(network, wanted, known, soft, max_entries)
+
+
+def _best(
+    network: Network, wanted: tuple[int, ...], known: dict[int, int], soft: Any, max_entries: int | None
+) -> Assignment:
+    softly, soft_scale = read_soft(network, soft, known)
+    evidence = _log_evidence(network, known, softly)
+    if evidence == -math.inf:
+        raise impossible(network, known, softly)
+    made = engine.plan(network, ((), wanted, tuple(known), tuple(softly), True), max_entries)
+    values, scale, states = _run_one(network, made, known, softly)
+    code = dict(zip(made.order[made.n_sums :].tolist(), states.tolist(), strict=True))
+    columns = network.schema.columns
+    found: dict[str, Level] = {columns[c].name: columns[c].states()[code[c]] for c in wanted}
+    return Assignment(found, math.log(float(values[0])) + scale + soft_scale, evidence + soft_scale)
+
+
+def _log_evidence(network: Network, known: dict[int, int], softly: Soft) -> float:
+    made = engine.plan(network, ((), (), tuple(known), tuple(softly), True))
+    values, scale, _ = _run_one(network, made, known, softly)
+    return scale if scale == -math.inf else math.log(float(values[0])) + scale
+
+
+def probability_of_evidence(network: Network, evidence: Any, *, soft: Any, log: bool) -> Any:
+    """Give P(evidence) or its logarithm; see :meth:`Network.probability_of_evidence`."""
+    if is_batch(evidence):
+        logs = _log_rows(network, evidence, soft)
+        return logs if log else np.exp(logs)
+    known = read_evidence(network, evidence)
+    softly, soft_scale = read_soft(network, soft, known)
+    total = _log_evidence(network, known, softly) + soft_scale
+    return total if log else math.exp(total)
+
+
+# ---------------------------------------------------------------------- many rows
+
+
+def _query_rows(network: Network, wanted: tuple[int, ...], frame: Any, soft: Any, max_entries: int | None) -> Floats:
+    shape = tuple(network.schema.cardinalities[column] for column in wanted)
+
+    def make(seen: tuple[int, ...], softly: tuple[int, ...]) -> engine.Plan:
+        _refuse_known(network, wanted, seen)
+        return engine.plan(network, (wanted, (), seen, softly, False), max_entries)
+
+    values, scale, _ = _rows(network, frame, soft, make, math.prod(shape))
+    impossible = np.flatnonzero(np.isneginf(scale))
+    if len(impossible):
+        msg = (
+            f"The network gives the evidence of {len(impossible):,} rows probability zero, so nothing follows from it: "
+            f"rows {impossible[:10].tolist()}{' …' if len(impossible) > 10 else ''} (counted from 0). Leave them out."
+        )
+        raise ImpossibleEvidenceError(msg)
+    values /= values.sum(axis=1, keepdims=True)
+    return values.reshape(-1, *shape)
+
+
+def _log_rows(network: Network, frame: Any, soft: Any) -> Floats:
+    def make(seen: tuple[int, ...], softly: tuple[int, ...]) -> engine.Plan:
+        return engine.plan(network, ((), (), seen, softly, True))
+
+    values, scale, soft_scale = _rows(network, frame, soft, make, 1)
+    with np.errstate(divide="ignore"):
+        return np.log(values[:, 0]) + scale + soft_scale
+
+
+def _rows(
+    network: Network, frame: Any, soft: Any, make: Callable[[tuple[int, ...], tuple[int, ...]], engine.Plan], n_out: int
+) -> tuple[Floats, Floats, float]:
+    """Run rows of evidence, grouped by which of their columns are observed; equal rows are run once."""
+    columns, codes, gaps = read_rows(network, frame)
+    softly, soft_scale = read_soft(network, soft, columns)
+    values, scale = np.empty((len(codes), n_out)), np.empty(len(codes))
+    for rows, observed in _patterns(gaps):
+        made = make(tuple(columns[k] for k in observed), tuple(softly))
+        part = np.ascontiguousarray(codes[rows][:, observed])
+        distinct, back = _distinct(part, [network.schema.cardinalities[columns[k]] for k in observed])
+        found, its_scale, _ = engine.execute(network, made, distinct, flat_soft(made, softly))
+        values[rows], scale[rows] = found[back], its_scale[back]
+    return values, scale, soft_scale
+
+
+def _patterns(gaps: Array) -> Iterable[tuple[Array, list[int]]]:
+    n_rows, n_columns = gaps.shape
+    if not gaps.any():
+        yield np.arange(n_rows), list(range(n_columns))
+        return
+    kinds, kind = np.unique(np.packbits(gaps, axis=1), axis=0, return_inverse=True)
+    for k in range(len(kinds)):
+        rows = np.flatnonzero(kind.ravel() == k)
+        yield rows, np.flatnonzero(~gaps[rows[0]]).tolist()
+
+
+def _distinct(codes: Array, sizes: list[int]) -> tuple[Array, Array]:
+    """Find the different rows, sorted so that neighbours differ in few of their last columns."""
+    if math.prod(sizes) >= 1 << 62:
+        return codes, np.arange(len(codes))
+    keys = np.zeros(len(codes), np.int64)
+    for k, size in enumerate(sizes):
+        keys = keys * size + codes[:, k]
+    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+    return np.ascontiguousarray(codes[first]), back.ravel()

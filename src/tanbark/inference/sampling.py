@@ -1,0 +1,86 @@
+"""Exact draws: parents before children, and where there is evidence, backwards through an elimination."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.errors import OptionError
+from tanbark.graph import Network, make_frame
+from tanbark.inference import engine, queries
+from tanbark.inference.evidence import read_evidence, read_soft
+from tanbark.machine import blocks
+
+Array = NDArray[Any]
+
+ROWS_AT_ONCE = 1 << 14
+
+
+def sample(network: Network, n: int, evidence: Any = None, *, soft: Any, random_state: Any, backend: str | None) -> Any:
+    """Draw a frame of rows; see :meth:`Network.sample`."""
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+        msg = f"n must be a number of rows, 0 or more; got {n!r}."
+        raise OptionError(msg)
+    codes = sample_codes(network, int(n), evidence, soft=soft, rng=np.random.default_rng(random_state))
+    data = {}
+    for column, drawn in zip(network.schema.columns, codes, strict=True):
+        states = column.states()
+        plain = all(isinstance(state, bool) for state in states) or all(type(state) is int for state in states)
+        listed = np.array(states) if plain else np.array(states, object)
+        data[column.name] = listed[drawn] if plain else listed[drawn].tolist()
+    return make_frame(data, backend)
+
+
+def sample_codes(network: Network, n: int, evidence: Any, *, soft: Any, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw codes (columns, rows) from P(everything | evidence).
+
+    The variables that the evidence reaches are summed out in some order; read backwards, every step gives the
+    distribution of its variable given those drawn before. The others follow from their own tables.
+    """
+    known = read_evidence(network, evidence)
+    softly, _ = read_soft(network, soft, known)
+    out = np.zeros((len(network.dag.names), n), np.int64)
+    for column, code in known.items():
+        out[column] = code
+    flat = engine.engine(network)
+    back = _backwards(network, known, softly) if known or softly else None
+    done = set(known) | (set(back[0].order.tolist()) if back else set())
+    rest = np.array([node for node in network.dag.order if node not in done], np.int64)
+    for low, high in blocks(n, ROWS_AT_ONCE):
+        _draw(flat, back, rest, rng.random((high - low, len(out))).T, out[:, low:high])
+    return out
+
+
+Backwards = tuple[engine.Plan, Array, Array, bool]
+
+
+def _backwards(network: Network, known: dict[int, int], softly: queries.Soft) -> Backwards:
+    """Sum out what the evidence reaches and keep every step's result."""
+    from tanbark.inference import run_kernels
+
+    flat = engine.engine(network)
+    made = engine.plan(network, ((), (), tuple(known), tuple(softly), True))
+    codes = np.array([known[column] for column in made.seen], np.int64)
+    for logs in (False, True):
+        given = engine.given_values(made, queries.flat_soft(made, softly), logs=logs)
+        memory = run_kernels.fill_memory(made.program, flat.sizes, made.order, given, codes, logs)
+        if logs or memory[-1] > engine.UNDERFLOW:
+            break
+    if logs and memory[-1] == -math.inf:
+        raise queries.impossible(network, known, softly)
+    return made, memory, codes, logs
+
+
+def _draw(flat: engine.Engine, back: Backwards | None, rest: Array, uniform: Array, out: Array) -> None:
+    from tanbark.inference import run_kernels
+
+    if back is not None:
+        made, memory, codes, logs = back
+        run_kernels.draw_back(made.program, flat.sizes, made.order, memory, codes, logs, uniform, out)
+    run_kernels.draw_forward(
+        flat.sizes, flat.tables, flat.scopes, flat.strides, flat.bounds, flat.starts, rest, uniform, out
+    )

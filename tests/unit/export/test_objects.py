@@ -1,0 +1,162 @@
+"""Networks of networkx, pgmpy and pyAgrum: there and back, and the same posteriors from published networks."""
+
+import gzip
+import sys
+import warnings
+from importlib.resources import files
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from pytest import approx
+
+import tanbark as tb
+from networks import alarm_sized, asia, five_nodes
+
+HAVE = {name: find_spec(name) is not None for name in ("networkx", "pgmpy", "pyagrum")}
+needs_networkx = pytest.mark.skipif(not HAVE["networkx"], reason="networkx is not installed")
+needs_pgmpy = pytest.mark.skipif(not HAVE["pgmpy"], reason="pgmpy is not installed")
+needs_pyagrum = pytest.mark.skipif(not HAVE["pyagrum"], reason="pyagrum is not installed")
+quietly = pytest.mark.filterwarnings("ignore")  # the other programs warn about themselves
+
+
+def same(left, right):
+    assert {c.name: c.states() for c in left.schema.columns} == {c.name: c.states() for c in right.schema.columns}
+    assert sorted(left.dag.arcs()) == sorted(right.dag.arcs())
+    for node, name in enumerate(left.dag.names):
+        axes = [left.dag.names[axis] for axis in left.axes(node)]
+        there = [right.dag.names[axis] for axis in right.axes(right.dag.index(name))]
+        assert np.array_equal(left.tables[node], right.table(name).transpose([there.index(a) for a in axes]))
+
+
+@needs_networkx
+@pytest.mark.parametrize("make", [asia, five_nodes])
+def test_networkx(make):
+    network = make()
+    graph = tb.to_networkx(network)
+    assert sorted(graph.edges) == sorted(network.dag.arcs())
+    same(network, tb.from_networkx(graph))
+    del graph.nodes[network.dag.names[3]]["table"]
+    with pytest.raises(tb.InputError, match="must have 'states' and 'table'"):
+        tb.from_networkx(graph)
+
+
+@needs_networkx
+def test_networkx_keeps_the_class():
+    network = tb.NaiveBayes().fit([["a", 1], ["b", 0]], ["x", "y"]).network_
+    assert tb.from_networkx(tb.to_networkx(network)).schema == network.schema
+
+
+@needs_pgmpy
+@quietly
+@pytest.mark.parametrize("make", [asia, five_nodes])
+def test_pgmpy(make):
+    network = make()
+    model = tb.to_pgmpy(network)
+    assert model.check_model()
+    same(network, tb.from_pgmpy(model))
+
+
+@needs_pyagrum
+@quietly
+def test_pyagrum():
+    network = asia()
+    net = tb.to_pyagrum(network)
+    same(network, tb.from_pyagrum(net))
+    other = sys.modules["pyagrum"].fastBN("A[0,2]->B{3|5|9}->C{no|yes}")
+    read = tb.from_pyagrum(other)
+    assert [column.states() for column in read.schema.columns] == [(0, 1, 2), (3, 5, 9), ("no", "yes")]
+
+
+@pytest.mark.parametrize("convert", [tb.to_networkx, tb.to_pgmpy, tb.to_pyagrum])
+def test_a_package_that_is_not_installed_is_named(monkeypatch, convert):
+    for name in ("networkx", "pgmpy", "pgmpy.models", "pgmpy.factors.discrete", "pyagrum"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(tb.MissingPackageError, match="pip install"):
+        convert(asia())
+
+
+def questions(network, seed, n):
+    """Random targets with evidence that can occur."""
+    rng = np.random.default_rng(seed)
+    rows = network.sample(n, random_state=seed).to_dict("records")
+    names = network.dag.names
+    for row in rows:
+        chosen = [names[k] for k in rng.permutation(len(names))[: int(rng.integers(2, 10))]]
+        yield chosen[0], {name: row[name] for name in chosen[1:]}
+
+
+def published():
+    """The networks that pgmpy brings along, written by other programs."""
+    folder = files("pgmpy") / "utils" / "example_models"
+    return {name: gzip.decompress((folder / f"{name}.bif.gz").read_bytes()).decode() for name in ("alarm", "asia")}
+
+
+@pytest.fixture(params=["alarm", "asia", "random"])
+def network(request, tmp_path):
+    if request.param == "random":
+        return alarm_sized(3)
+    if not HAVE["pgmpy"]:
+        pytest.skip("pgmpy, which brings the published networks along, is not installed")
+    path = tmp_path / "published.bif"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path.write_text(published()[request.param])
+    return tb.read_network(path)
+
+
+@needs_pgmpy
+@quietly
+def test_posteriors_are_those_of_pgmpy(network):
+    from pgmpy.inference import VariableElimination
+
+    theirs = VariableElimination(tb.to_pgmpy(network))
+    for target, evidence in questions(network, 1, 15):
+        factor = theirs.query([target], evidence, show_progress=False)
+        ours = network.query(target, evidence)
+        assert [factor.get_value(**{target: state}) for state in ours.states[0]] == approx(ours.values, abs=1e-10)
+
+
+@needs_pyagrum
+@quietly
+def test_posteriors_are_those_of_pyagrum(network):
+    import pyagrum as gum
+
+    net = tb.to_pyagrum(network)
+    for target, evidence in questions(network, 2, 40):
+        inference = gum.LazyPropagation(net)
+        inference.setEvidence(evidence)
+        inference.makeInference()
+        assert network.query(target, evidence).values == approx(inference.posterior(target).toarray(), abs=1e-10)
+        assert network.probability_of_evidence(evidence) == approx(inference.evidenceProbability(), rel=1e-9)
+
+
+@needs_pyagrum
+@quietly
+@pytest.mark.parametrize("suffix", ["bif", "net", "uai", "bifxml"])
+def test_pyagrum_reads_what_we_write_and_we_what_it_writes(network, tmp_path, suffix):
+    import pyagrum as gum
+
+    ours, theirs = tmp_path / f"ours.{suffix}", tmp_path / f"theirs.{suffix}"
+    tb.write_network(network, ours)
+    read = gum.loadBN(str(ours))
+    assert read.size() == len(network.dag.names)
+    assert read.sizeArcs() == network.dag.n_arcs
+    net = tb.to_pyagrum(network)
+    gum.saveBN(net, str(theirs))
+    back = tb.read_network(theirs)
+    target = network.dag.names[0]
+    if suffix != "uai":
+        inference = gum.LazyPropagation(read)
+        inference.makeInference()
+        assert inference.posterior(target).toarray() == approx(network.query(target).values, abs=1e-5)
+        assert back.query(target).values == approx(network.query(target).values, abs=1e-5)
+
+
+@needs_pgmpy
+@quietly
+def test_pgmpy_reads_the_bif_that_we_write(tmp_path):
+    from pgmpy.readwrite import BIFReader
+
+    tb.write_network(asia(), tmp_path / "asia.bif")
+    same(asia(), tb.from_pgmpy(BIFReader(str(tmp_path / "asia.bif")).get_model()))
