@@ -19,7 +19,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.base import check_as_many
 from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.graph import Dag
-from tanbark.graph.network import make_frame
+from tanbark.graph.frames import make_frame
 from tanbark.scores import bdeu, conditional_mutual_information
 from tanbark.scores.mml import family_score
 from tanbark.structure.blanket_trace import pyplot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.errors import find
-from tanbark.estimators.classifiers import _ScoreOption
+from tanbark.estimators.classifiers import ScoreOption
 from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.structure import LEARNERS, Learner
@@ -198,7 +198,7 @@ class SelectiveNaiveBayes(SearchedClassifier):
     [('class', 'x0')]
     """
 
-    score = _ScoreOption()
+    score = ScoreOption()
 
     def __init__(
         self, *, score: str = "cv", cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy",

@@ -47,7 +47,7 @@ class TextExplanation:
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Give a frame with a row for the prior and for each word; ``backend`` is "pandas", "polars" or "pyarrow"."""
-        from tanbark.graph.network import make_frame
+        from tanbark.graph.frames import make_frame
 
         shown = np.vstack([np.exp(self.totals[0]), self.probabilities])
         data: dict[str, Any] = {"word": ["(prior)", *self.words]}

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # it carries no types
+from threadpoolctl import ThreadpoolController
 
 from tanbark.counts import CountEngine
 from tanbark.errors import OptionError, find

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from tanbark.errors import MissingPackageError
-from tanbark.graph.network import make_frame
+from tanbark.graph.frames import make_frame
 
 
 @dataclass(frozen=True)
