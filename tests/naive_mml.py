@@ -64,7 +64,7 @@ def polytree(columns, states, labels, n_classes, parents, spouses):
 
 
 def nb_adaptive(columns, states, labels, n_classes):
-    return -log_fraction(polytree(columns, states, labels, n_classes, [], {j: () for j in range(len(states))}))
+    return -log_fraction(polytree(columns, states, labels, n_classes, [], dict.fromkeys(range(len(states)), ())))
 
 
 def mbp(columns, states, labels, n_classes):
