@@ -1,4 +1,4 @@
-"""How long the selection of features by message length takes: ``python -m benchmarks.speed.mml [--rows N] [--columns M]``.
+"""How long the selection of features by message length takes: ``python -m benchmarks.speed.mml``.
 
 The class has two states, some of the binary columns depend on it, and the search goes forward by every length.
 """

@@ -95,7 +95,8 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    A missing value gives no evidence in the naive Bayes lengths, and is a state of its own in a full table.
+    A missing value gives no evidence in the naive Bayes lengths, and is a state of its own in a full table. The method
+    ``score(X, y)`` gives minus the length of other labels with the selected features; ``get_params`` shows the option.
 
     References
     ----------

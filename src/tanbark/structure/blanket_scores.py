@@ -65,8 +65,8 @@ class Rows:
         codes = np.concatenate([codes for codes, _ in batches], axis=1)
         parts = [weights for _, weights in batches if weights is not None]
         *states, n_classes = counts.schema.cardinalities
-        top = np.array(states, np.int64).reshape(-1, 1)
-        features = np.minimum(codes[:-1].astype(np.int64), top)
+        top = np.array(states, codes.dtype).reshape(-1, 1)
+        features = np.minimum(codes[:-1], top)
         weights = np.concatenate(parts) if parts else None
         return cls(features, codes[-1].astype(np.int64), weights, tuple(states), n_classes)
 
@@ -128,8 +128,9 @@ class JointScorer:
         self.alpha = options.alpha
         self.class_counts = rows.class_table(np.zeros(rows.n_rows, np.int64), 1)[0]
         self.tables = [
-            rows.class_table(codes, r + 1)[:r] for codes, r in zip(rows.codes, rows.states, strict=True)
-        ]  # fmt: skip
+            rows.class_table(codes.astype(np.int64), r + 1)[:r]
+            for codes, r in zip(rows.codes, rows.states, strict=True)
+        ]
         self.gains = np.array([mml.nb_gain(table, alpha=self.alpha) for table in self.tables])
 
     def length(self, chosen: Chosen) -> MessageLength:

@@ -56,12 +56,12 @@ class BlanketTrace(tuple[TraceStep, ...]):
     ...     TraceStep("stop", None, 10.25, ("X1",), (("+ X2", 10.5),), "no candidate shortens the message"),
     ... ])
     >>> print(trace)
-    start {}                 12.5000
-        + X1                 10.2500  <- taken
-        + X2                 11.0000
-    add X1 {X1}              10.2500
-        + X2                 10.5000
-    stop {X1}                10.2500  no candidate shortens the message
+    start {}                  12.5000
+        + X1                  10.2500  <- taken
+        + X2                  11.0000
+    add X1 {X1}               10.2500
+        + X2                  10.5000
+    stop {X1}                 10.2500  no candidate shortens the message
     """
 
     __slots__ = ()

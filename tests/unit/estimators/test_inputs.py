@@ -220,7 +220,7 @@ def test_options_refused(cls, options, message):
 
 
 def test_options_of_learners_refused():
-    with refused(r"score must be one of \['aic', 'bic', 'loglik'\]; got 'mdl'", tb.OptionError):
+    with refused(r"score must be one of \['aic', 'bic', 'loglik', 'mml'\]; got 'mdl'", tb.OptionError):
         tb.TAN(score="mdl").fit(X, Y)
     with refused(r"learner must be one of \[.*'naive', .*\]; got 'tam'. Did you mean 'tan'\?", tb.OptionError):
         tb.BayesNetClassifier("tam").fit(X, Y)

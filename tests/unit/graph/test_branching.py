@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import seeds
@@ -35,6 +35,7 @@ def found(gains, **options):
     return parents, sum(gains[p, child] for child, p in enumerate(parents) if p is not None)
 
 
+@settings(deadline=None, max_examples=60)
 @given(seeds, st.integers(1, 5), st.booleans(), st.booleans())
 def test_it_is_the_best_of_all(seed, n, ties, rooted):
     rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ import fixtures_mml as known
 import naive_mml
 from tanbark.errors import InputError, OptionError
 from tanbark.scores import mml
+from tanbark.scores.mml import conditional
 
 fixtures = pytest.mark.parametrize(("data", "chosen", "lengths"), known.LENGTHS)
 SIX = 6e-7  # the fixtures have six decimals
@@ -127,6 +128,28 @@ def test_the_note():
     nll, log_prior, matrix = naive_mml.note_nb(known.NOTE_ROWS, known.NOTE_LABELS)
     assert (nll, log_prior) == approx((403.187751, -11.396532), abs=SIX)
     assert 0.5 * math.log(np.linalg.det(matrix)) == approx(26.527608, abs=SIX)
+    entries = [matrix[0, 0], matrix[0, 1], matrix[1, 1], matrix[1, 2], matrix[1, 3]]
+    assert entries == approx([5498.5985, -2300.0528, 1683.1661, -798.8991, -840.8908], abs=6e-5)
+
+
+def test_the_notes_logistic_model():
+    """Its coefficients without a prior: by a very wide one, and by reweighted least squares in its own coding."""
+    counts, configs = known.NOTE_COUNTS, known.NOTE_CONFIGS
+    design = np.column_stack([np.ones(8), (1 - 2 * configs) / math.sqrt(2)])
+    at = conditional.message(design, counts.astype(float), np.full(4, 1e14))[1].ravel()
+    found = np.concatenate([[-math.sqrt(2) * at[0] - at[1:].sum()], 2 * at[1:]])
+    plain, n, beta = np.column_stack([np.ones(8), configs]), counts.sum(axis=1), np.zeros(4)
+    for _ in range(20):
+        p = 1 / (1 + np.exp(-plain @ beta))
+        information = (plain.T * (n * p * (1 - p))) @ plain
+        beta = beta + np.linalg.solve(information, plain.T @ (counts[:, 1] - n * p))
+    printed = [-1.17168233, -1.29683228, 1.74068091, -0.70408587]
+    assert found == approx(printed, abs=6e-9)
+    assert beta == approx(printed, abs=6e-9)
+    nll = -(counts * np.log(np.column_stack([1 - p, p]))).sum()
+    assert nll == approx(403.029159, abs=SIX)
+    assert np.linalg.slogdet(information)[1] == approx(14.815301, abs=SIX)
+    assert np.log(np.diag(np.linalg.cholesky(information))).sum() == approx(7.407651, abs=SIX)  # what the note printed
 
 
 def test_the_note_gives_no_number_by_default():
