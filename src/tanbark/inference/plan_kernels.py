@@ -20,7 +20,7 @@ Array = NDArray[Any]
 def price(
     sizes: Array, scopes: Array, bounds: Array, zeros: Array, kept: Array, best: Array, seen: Array, soft: Array,
     whole: bool,
-) -> tuple[Array, Array, Array, Array, float]:  # fmt: skip
+) -> Any:  # fmt: skip
     """Give what :func:`elimination` gives for a pattern."""
     phase, softly = np.zeros(len(sizes), np.int8), np.zeros(len(sizes), np.bool_)
     phase[kept] = KEPT
