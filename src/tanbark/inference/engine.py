@@ -32,14 +32,22 @@ class Plan:
 
     seen: tuple[int, ...]
     softs: tuple[int, ...]
-    order: Array
-    n_sums: int
-    program: tuple[Array, ...]
+    n_best: int
+    program: Array
     tables: Floats
     out_shape: tuple[int, ...]
     n_out: int
-    arg_bounds: Array
     largest: float
+
+    @property
+    def order(self) -> list[int]:
+        """The variables in the order of their elimination."""
+        return _part(self.program, 12)
+
+
+def _part(program: Array, number: int) -> list[int]:
+    found: list[int] = program[program[number] : program[number + 1]].tolist()
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +116,7 @@ def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> 
     limit = MAX_ENTRIES if max_entries is None else max_entries
     found = flat.plans.get(pattern)
     if found is None or found.largest > limit:
-        found = _make(flat, pattern, limit)
+        found = _make(network, pattern, limit)
         with flat.lock:
             if len(flat.plans) >= PLANS_KEPT:
                 del flat.plans[next(iter(flat.plans))]
@@ -118,22 +126,20 @@ def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> 
 
 def cost(network: Network, pattern: Pattern) -> Cost:
     """Tell what a pattern's elimination takes, without running it."""
+    from tanbark.inference import plan_kernels
+
     flat = engine(network)
-    _, order, around, ends, entries, *_ = _plan_all(flat, pattern, 0.0)
+    shape = (flat.sizes, flat.scopes, flat.bounds, flat.zeros)
+    order, around, ends, entries, _ = plan_kernels.price(*shape, *_groups(flat, pattern), pattern[4])
     return _cost(flat, pattern, order, around, ends, entries)
 
 
-def _plan_all(flat: Engine, pattern: Pattern, limit: float) -> tuple[Any, ...]:
-    from tanbark.inference import plan_kernels
-
-    kept, best, seen, soft, whole = pattern
-    unknown = len(flat.sizes) - len(seen)
+def _groups(flat: Engine, pattern: Pattern) -> list[Array]:
+    unknown = len(flat.sizes) - len(pattern[2])
     if unknown > MAX_UNKNOWN:
         msg = f"{unknown:,} variables are unknown at once; at most {MAX_UNKNOWN:,} can be planned for. Observe some."
         raise TableTooLargeError(msg)
-    groups = [np.array(group, np.int64) for group in (kept, best, seen, soft)]
-    made: tuple[Any, ...] = plan_kernels.make(*flat.arguments, *groups, whole, float(limit))
-    return made
+    return [np.array(group, np.int64) for group in pattern[:4]]
 
 
 def _cost(flat: Engine, pattern: Pattern, order: Array, around: Array, ends: Array, entries: Array) -> Cost:
@@ -151,17 +157,17 @@ def _cost(flat: Engine, pattern: Pattern, order: Array, around: Array, ends: Arr
     return Cost(max(width, 0), largest, float(entries.sum()) + joint, eliminated, tuple(names[c] for c in widest))
 
 
-def _make(flat: Engine, pattern: Pattern, limit: int) -> Plan:
-    kept, best, seen, _, _ = pattern
-    soft, order, around, ends, entries, largest, program, given, rooms = _plan_all(flat, pattern, limit)
+def _make(network: Network, pattern: Pattern, limit: int) -> Plan:
+    from tanbark.inference import plan_kernels
+
+    flat = engine(network)
+    kept, best, seen, soft, whole = pattern
+    largest, program, given = plan_kernels.make(*flat.arguments, *_groups(flat, pattern), whole, float(limit))
     if largest > limit:
-        _refuse(_cost(flat, pattern, order, around, ends, entries), limit)
-    sizes = flat.cardinalities
-    softs = tuple(np.flatnonzero(soft).tolist()) if pattern[3] else ()
-    out_shape = tuple(sizes[column] for column in kept)
-    return Plan(
-        seen, softs, order, len(order) - len(best), program, given, out_shape, math.prod(out_shape), rooms, largest
-    )
+        _refuse(cost(network, pattern), limit)
+    softs = tuple(_part(program, 14)) if soft else ()
+    out_shape = tuple([flat.cardinalities[column] for column in kept])
+    return Plan(seen, softs, len(best), program, given, out_shape, math.prod(out_shape), largest)
 
 
 def _refuse(price: Cost, limit: int) -> None:
@@ -177,12 +183,10 @@ def execute_one(network: Network, made: Plan, codes: list[int], soft: Floats | N
     """Run a plan for one row of evidence; see :func:`execute`."""
     from tanbark.inference import run_kernels
 
-    values, states = np.empty((1, made.n_out)), np.empty((1, len(made.order) - made.n_sums), np.int64)
+    values, states = np.empty((1, made.n_out)), np.empty((1, made.n_best), np.int64)
     row, given = np.array([codes], np.int64), made.tables if soft is None else np.concatenate([made.tables, soft])
     sizes = engine(network).sizes
-    run_kernels.run(
-        made.program, sizes, made.order, made.n_sums, given, row, 0, 1, False, values, states, made.arg_bounds
-    )
+    run_kernels.run(made.program, sizes, given, row, 0, 1, False, values, states)
     if values.max() > UNDERFLOW:
         return values[0], 0.0, states[0]
     several, scale, choices = execute(network, made, row, np.zeros(0) if soft is None else soft)
@@ -198,7 +202,7 @@ def execute(
     best states (rows, maximised variables).
     """
     n_rows = len(codes)
-    values, states = np.empty((n_rows, made.n_out)), np.zeros((n_rows, len(made.order) - made.n_sums), np.int64)
+    values, states = np.empty((n_rows, made.n_out)), np.zeros((n_rows, made.n_best), np.int64)
     _run(network, made, codes, soft, values, states, logs=False, n_jobs=n_jobs)
     scale = np.zeros(n_rows)
     low = np.flatnonzero(~(values.max(axis=1, initial=0.0) > UNDERFLOW))
@@ -219,10 +223,10 @@ def _run(
     from tanbark.inference import run_kernels
 
     flat, given = engine(network), given_values(made, soft, logs=logs)
-    arguments = (made.program, flat.sizes, made.order, made.n_sums, given, codes)
+    arguments = (made.program, flat.sizes, given, codes)
 
     def work(low: int, high: int) -> None:
-        run_kernels.run(*arguments, low, high, logs, values, states, made.arg_bounds)
+        run_kernels.run(*arguments, low, high, logs, values, states)
 
     threads = thread_count(n_jobs)
     run_threads(work, row_blocks(len(codes), threads, smallest=256), threads)

@@ -17,14 +17,29 @@ Array = NDArray[Any]
 
 
 @kernel
+def price(
+    sizes: Array, scopes: Array, bounds: Array, zeros: Array, kept: Array, best: Array, seen: Array, soft: Array,
+    whole: bool,
+) -> Any:  # fmt: skip
+    """Give what :func:`elimination` gives for a pattern."""
+    phase, softly = np.zeros(len(sizes), np.int8), np.zeros(len(sizes), np.bool_)
+    phase[kept] = KEPT
+    phase[best] = MAX
+    phase[seen] = SEEN
+    softly[soft] = True
+    used = relevant(scopes, bounds, phase, softly, np.ones_like(zeros) if whole else zeros)
+    return elimination(sizes, scopes, bounds, used, phase)
+
+
+@kernel
 def make(
     sizes: Array, scopes: Array, strides: Array, bounds: Array, starts: Array, tables: Array, zeros: Array, kept: Array,
     best: Array, seen: Array, soft: Array, whole: bool, limit: float,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> tuple[float, Array, Array]:  # fmt: skip
     """Plan from end to end: which families, which order, and, unless the largest factor is past the limit, how.
 
-    Returns the soft evidence in use, what :func:`elimination` returns, the program, the tables that it starts from and
-    the bounds of the room that each maximum keeps its choices in.
+    Returns the entries of the largest factor, the program in one array (few arrays cross quickly between Python and the
+    kernels), and the tables that it starts from.
     """
     phase, softly = np.zeros(len(sizes), np.int8), np.zeros(len(sizes), np.bool_)
     slots = np.full(len(sizes), -1, np.int64)
@@ -34,24 +49,33 @@ def make(
     slots[seen] = np.arange(len(seen))
     softly[soft] = True
     used = relevant(scopes, bounds, phase, softly, np.ones_like(zeros) if whole else zeros)
-    order, around, ends, entries, largest = elimination(sizes, scopes, bounds, used, phase)
+    order, around, ends, _, largest = elimination(sizes, scopes, bounds, used, phase)
     joint = 1.0
     for node in kept:
         joint *= sizes[node]
     largest = max(largest, joint)
-    fits = largest <= limit
-    program = assemble(  # of nothing where it would not fit
-        sizes, scopes, strides, bounds, starts, used & fits, phase, softly & used & fits, slots,
-        order if fits else order[:0], around if fits else order[:0], ends if fits else ends[:1],
-        kept if fits else kept[:0],
-    )  # fmt: skip
-    n_sums = len(order) - len(best)
-    rooms = np.zeros(len(best) + 1, np.int64)
-    if fits:
-        for k in range(len(best)):
-            rooms[k + 1] = rooms[k] + np.int64(entries[n_sums + k]) // sizes[order[n_sums + k]]
-    given = _gather(tables, starts, np.flatnonzero(used))
-    return softly & used, order, around, ends, entries, largest, program, given, rooms
+    if largest > limit:
+        return largest, slots, np.empty(0)
+    softly &= used
+    program = assemble(
+        sizes, scopes, strides, bounds, starts, used, phase, softly, slots, order, around, ends, kept, len(best)
+    )
+    return largest, _pack(program), _gather(tables, starts, np.flatnonzero(used))
+
+
+@kernel
+def _pack(parts: tuple[Array, ...]) -> Array:
+    """Put the parts of a program into one array, after the places where they begin and the last one ends."""
+    total = len(parts) + 1
+    for k in range(len(parts)):
+        total += len(parts[k])
+    packed, filled = np.empty(total, np.int64), len(parts) + 1
+    for k in range(len(parts)):
+        packed[k] = filled
+        packed[filled : filled + len(parts[k])] = parts[k]
+        filled += len(parts[k])
+    packed[len(parts)] = filled
+    return packed
 
 
 @kernel
@@ -144,7 +168,7 @@ def _join(scopes: Array, low: int, high: int, phase: Array, head: Array) -> None
 @kernel
 def assemble(
     sizes: Array, scopes: Array, strides: Array, bounds: Array, starts: Array, used: Array, phase: Array, soft: Array,
-    slots: Array, order: Array, around: Array, ends: Array, kept: Array,
+    slots: Array, order: Array, around: Array, ends: Array, kept: Array, n_best: int,
 ) -> tuple[Array, ...]:  # fmt: skip
     """Write the program: for every step its factors, how to walk through them, and where the result goes.
 
@@ -186,8 +210,21 @@ def assemble(
     )
     return (
         base, seen_bounds, seen_slots, seen_strides, axes[: axis_bounds[n_steps]], axis_bounds,
-        inputs, input_bounds, input_strides, stride_bounds, own, np.array([filled, n_given]),
+        inputs, input_bounds, input_strides, stride_bounds, own, np.array([filled, n_given, len(order) - n_best]),
+        order, _rooms(sizes, axes, axis_bounds, len(order) - n_best, n_best), softs,
     )  # fmt: skip
+
+
+@kernel
+def _rooms(sizes: Array, axes: Array, axis_bounds: Array, n_sums: int, n_best: int) -> Array:
+    """Bound the room in which each maximum keeps its choices, one for every entry of its result."""
+    rooms = np.zeros(n_best + 1, np.int64)
+    for k in range(n_best):
+        entries = 1
+        for axis in range(axis_bounds[n_sums + k], axis_bounds[n_sums + k + 1]):
+            entries *= sizes[axes[axis]]
+        rooms[k + 1] = rooms[k] + entries
+    return rooms
 
 
 @kernel

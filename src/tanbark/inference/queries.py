@@ -109,7 +109,7 @@ def _best(
         raise impossible(network, known, softly)
     made = engine.plan(network, ((), wanted, tuple(known), tuple(softly), True), max_entries)
     values, scale, states = _run_one(network, made, known, softly)
-    code = dict(zip(made.order[made.n_sums :].tolist(), states.tolist(), strict=True))
+    code = dict(zip(made.order[len(made.order) - made.n_best :], states.tolist(), strict=True))
     columns = network.schema.columns
     found: dict[str, Level] = {columns[c].name: columns[c].states()[code[c]] for c in wanted}
     return Assignment(found, math.log(float(values[0])) + scale + soft_scale, evidence + soft_scale)

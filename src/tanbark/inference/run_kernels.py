@@ -1,7 +1,7 @@
 """The compiled running of an elimination program: sums, maxima and exact draws, for one row of evidence or many.
 
-A program is the tuple that ``plan_kernels.assemble`` returns. ``memory`` holds the families' tables, the likelihoods of
-soft evidence, and room for every step's result; with ``logs`` all of it is in logarithms.
+A program is what ``plan_kernels.assemble`` returns, packed into one array. ``memory`` holds the families' tables, the
+likelihoods of soft evidence, and room for every step's result; with ``logs`` all of it is in logarithms.
 """
 
 from __future__ import annotations
@@ -18,18 +18,35 @@ Program = tuple[Array, ...]
 
 
 @kernel
+def _part(packed: Array, number: int) -> Array:
+    return packed[packed[number] : packed[number + 1]]
+
+
+@kernel
+def _unpack(packed: Array) -> Program:
+    """Take a program apart again."""
+    return (
+        _part(packed, 0), _part(packed, 1), _part(packed, 2), _part(packed, 3), _part(packed, 4), _part(packed, 5),
+        _part(packed, 6), _part(packed, 7), _part(packed, 8), _part(packed, 9), _part(packed, 10), _part(packed, 11),
+        _part(packed, 12), _part(packed, 13), _part(packed, 14),
+    )  # fmt: skip
+
+
+@kernel
 def run(
-    program: Program, sizes: Array, order: Array, n_sums: int, given: Array, codes: Array, top: int, bottom: int,
-    logs: bool, out: Array, states: Array, arg_bounds: Array,
+    packed: Array, sizes: Array, given: Array, codes: Array, top: int, bottom: int, logs: bool, out: Array,
+    states: Array,
 ) -> None:  # fmt: skip
     """Run a program for the rows of evidence from top to bottom.
 
     ``given`` starts the memory; ``codes[row, slot]`` are the observed states; ``out[row]`` receives the last product.
-    The steps from ``n_sums`` on maximise, and ``states[row]`` receives the best state of each of their variables.
+    The last steps may maximise, and ``states[row]`` receives the best state of each of their variables.
     A step whose factors are those of the row before is not run again.
     """
+    program = _unpack(packed)
     base, axes, axis_bounds, inputs, input_bounds = program[0], program[4], program[5], program[6], program[7]
-    n_given, n_steps = program[11][1], len(axis_bounds) - 1
+    n_given, n_sums, n_steps = program[11][1], program[11][2], len(axis_bounds) - 1
+    order, arg_bounds = program[12], program[13]
     memory = np.empty(program[11][0])
     memory[: len(given)] = given
     choices = np.empty(arg_bounds[-1], np.int64)
@@ -182,9 +199,10 @@ def _maximise(
 
 
 @kernel
-def fill_memory(program: Program, sizes: Array, order: Array, given: Array, codes: Array, logs: bool) -> Array:
+def fill_memory(packed: Array, sizes: Array, given: Array, codes: Array, logs: bool) -> Array:
     """Run the sums of a program for one row of evidence and give its whole memory, which draws look back into."""
-    base, n_steps = program[0], len(program[5]) - 1
+    program = _unpack(packed)
+    base, n_steps, order = program[0], len(program[5]) - 1, program[12]
     memory = np.empty(program[11][0])
     memory[: len(given)] = given
     position, fresh = base.copy(), np.ones(len(base), np.bool_)
@@ -201,14 +219,15 @@ def fill_memory(program: Program, sizes: Array, order: Array, given: Array, code
 
 @kernel
 def draw_back(
-    program: Program, sizes: Array, order: Array, memory: Array, codes: Array, logs: bool, uniform: Array, out: Array
+    packed: Array, sizes: Array, memory: Array, codes: Array, logs: bool, uniform: Array, out: Array
 ) -> None:  # fmt: skip
     """Draw the eliminated variables in reverse, each given those drawn before: exactly from the posterior.
 
     ``uniform`` is (columns, rows) and is read at the drawn column; ``out`` is (columns, rows) codes.
     """
+    program = _unpack(packed)
     base, axes, axis_bounds, inputs, input_bounds = program[0], program[4], program[5], program[6], program[7]
-    walk, walk_bounds, own = program[8], program[9], program[10]
+    walk, walk_bounds, own, order = program[8], program[9], program[10], program[12]
     position, fresh = base.copy(), np.ones(len(base), np.bool_)
     _enter(program, codes, False, position, fresh)
     weights = np.empty(max(1, sizes.max()))

@@ -48,7 +48,7 @@ def sample_codes(network: Network, n: int, evidence: Any, *, soft: Any, rng: np.
         out[column] = code
     flat = engine.engine(network)
     back = _backwards(network, known, softly) if known or softly else None
-    done = set(known) | (set(back[0].order.tolist()) if back else set())
+    done = set(known) | (set(back[0].order) if back else set())
     rest = np.array([node for node in network.dag.order if node not in done], np.int64)
     for low, high in blocks(n, ROWS_AT_ONCE):
         _draw(flat, back, rest, rng.random((high - low, len(out))).T, out[:, low:high])
@@ -67,7 +67,7 @@ def _backwards(network: Network, known: dict[int, int], softly: queries.Soft) ->
     codes = np.array([known[column] for column in made.seen], np.int64)
     for logs in (False, True):
         given = engine.given_values(made, queries.flat_soft(made, softly), logs=logs)
-        memory = run_kernels.fill_memory(made.program, flat.sizes, made.order, given, codes, logs)
+        memory = run_kernels.fill_memory(made.program, flat.sizes, given, codes, logs)
         if logs or memory[-1] > engine.UNDERFLOW:
             break
     if logs and memory[-1] == -math.inf:
@@ -80,7 +80,7 @@ def _draw(flat: engine.Engine, back: Backwards | None, rest: Array, uniform: Arr
 
     if back is not None:
         made, memory, codes, logs = back
-        run_kernels.draw_back(made.program, flat.sizes, made.order, memory, codes, logs, uniform, out)
+        run_kernels.draw_back(made.program, flat.sizes, memory, codes, logs, uniform, out)
     run_kernels.draw_forward(
         flat.sizes, flat.tables, flat.scopes, flat.strides, flat.bounds, flat.starts, rest, uniform, out
     )
