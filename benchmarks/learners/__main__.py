@@ -2,7 +2,8 @@
 
     python -m benchmarks.learners --network alarm.bif.gz --peer pybnesian=PYTHON --peer pyagrum=PYTHON
 
-A peer (pybnesian, pyagrum or pgmpy) runs in the Python that has it. Every graph is scored by the same function, so that scores can be compared.
+A peer (pybnesian, pyagrum or pgmpy) runs in the Python that has it. Every graph is scored by the same function, so that
+scores can be compared.
 """
 
 from __future__ import annotations

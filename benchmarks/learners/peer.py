@@ -23,8 +23,10 @@ def _frame(codes: np.ndarray) -> Any:
 def pybnesian(codes: np.ndarray, score: str) -> Callable[[], list[tuple[str, str]]]:
     import pybnesian as pbn
 
-    frame, names = _frame(codes), {"bic": "bic", "bdeu": "bde"}
-    return lambda: list(pbn.hc(frame, bn_type=pbn.DiscreteBNType(), score=names[score], operators=["arcs"]).arcs())
+    frame = _frame(codes)
+    measure = pbn.BIC(frame) if score == "bic" else pbn.BDe(frame, iss=1.0)
+    climb, start = pbn.GreedyHillClimbing(), pbn.DiscreteBN(list(frame.columns))
+    return lambda: list(climb.estimate(pbn.ArcOperatorSet(), measure, start).arcs())
 
 
 def pyagrum(codes: np.ndarray, score: str) -> Callable[[], list[tuple[str, str]]]:

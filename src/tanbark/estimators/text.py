@@ -109,7 +109,7 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
     >>> X = vectorizer.fit_transform(texts)
     >>> clf = tb.TextNaiveBayes(words=vectorizer.get_feature_names_out()).fit(X, labels)
     >>> clf.predict(vectorizer.transform(["cash now"])).tolist(), clf.top_words(2)["spam"]
-    (['spam'], ['cash', 'win'])
+    (['spam'], ['cash', 'prize'])
     """
 
     classes_: NDArray[Any]
