@@ -14,8 +14,7 @@ from tanbark.machine import run_threads, thread_count
 from tanbark.table import missing_code
 
 MOST_BIT_STATES = 12  # columns with more states get no bitsets: they would outgrow the codes
-LARGEST_ALONE = 2048  # edges with more candidate sets are tested by all threads together
-ROUND = 1024  # sets that each thread tests at first before they look whether one of them has separated the edge
+WORTH_THREADS = 1 << 24  # edges with more candidate sets times rows are tested by all threads together
 STORED_TERMS = 1 << 22
 
 Integers = NDArray[np.int64]
@@ -65,6 +64,7 @@ class IndependenceTests:
         self._base = float(n_given)
         self._keys = (codes, weights, self._states, labels, n_given)
         self._bits = self._pack(codes, weights, labels, n_given)
+        self._stretch = max(32, WORTH_THREADS // max(2 * codes.shape[1], 1))
         self._stores = [make_store(codes.shape[1]) for _ in range(self._threads)]
 
     def _pack(
@@ -134,7 +134,7 @@ class IndependenceTests:
         edges = int(adjacent[np.ix_(parents, children)].sum())
         found = np.zeros((edges, 2 + order), np.int64)
         tests = np.zeros(1, np.int64)
-        largest = LARGEST_ALONE if self._threads > 1 else 1 << 62
+        largest = self._stretch * 2 if self._threads > 1 else 1 << 62
         deleted, child, parent = 0, 0, 0
         while child < len(children):
             gone, child, parent = kernels.thin(
@@ -161,7 +161,7 @@ class IndependenceTests:
         candidates = np.array([z for z in np.flatnonzero(adjacent[:, y]) if z != x], np.int64)
         again = both_ends and x < y and bool(adjacent[y, x])
         common = adjacent[candidates, x] & again
-        total, low, stretch = math.comb(len(candidates), order), 0, ROUND
+        total, low, stretch = math.comb(len(candidates), order), 0, self._stretch
 
         def work(number: int, chosen: Integers, count: int) -> int:
             found: int = kernels.separate(
@@ -178,7 +178,7 @@ class IndependenceTests:
                 if at >= 0:
                     adjacent[x, y] = adjacent[y, x] = False
                     return candidates[chosen], start + at + 1
-            low, stretch = starts[-1] + stretch, min(2 * stretch, 16 * ROUND)
+            low, stretch = starts[-1] + stretch, min(2 * stretch, 16 * self._stretch)
         return None, total
 
 

@@ -50,6 +50,19 @@ def _fill_in(block: Array, sizes: Array, n_classes: int) -> None:
 
 
 @kernel
+def _count_pair(x: int, y: int, data: Any, sizes: Array, out: Array) -> None:
+    """Count (x, y, class) by bitsets; ``sizes`` are the states of y and of x."""
+    bits, first, _, segments = data
+    n_classes, n_y = len(segments) - 1, sizes[0]
+    for i in range(sizes[1]):
+        for j in range(n_y):
+            left, right = bits[first[x] + i if i else 0], bits[first[y] + j if j else 0]
+            entry = (i * n_y + j) * n_classes
+            _count_words(left, right, segments, out[entry : entry + n_classes])
+    _fill_in(out[: sizes[1] * n_y * n_classes], sizes, n_classes)
+
+
+@kernel
 def _extend(
     level: Array, n_entries: int, before: Array, column: Array, n_states: int, sizes: Array, segments: Array, out: Array
 ) -> None:
@@ -96,18 +109,16 @@ def separate_by_bits(
         widest = max(widest, states[candidate])
     n_x, n_y = states[x], states[y]
     entries = n_x * n_y
-    largest = entries * widest ** max(order - 1, 0)
-    levels = np.empty((max(order, 1), largest, bits.shape[1]), np.uint64)
-    counts = np.empty((max(order, 1), largest * n_classes), np.int64)
-    table = np.empty(largest * (widest if order else 1) * n_classes, np.int64)
+    largest = entries * widest ** (order - 1)
+    levels = np.empty((order, largest, bits.shape[1]), np.uint64)
+    counts = np.empty((order, largest * n_classes), np.int64)
+    table = np.empty(largest * widest * n_classes, np.int64)
     sizes, n_entries = np.empty(order + 2, np.int64), np.empty(order + 1, np.int64)
     sizes[0], sizes[1], n_entries[0] = n_y, n_x, entries
     for i in range(n_x):
         for j in range(n_y):
-            left, right = bits[first[x] + i if i else 0], bits[first[y] + j if j else 0]
-            levels[0, i * n_y + j] = left & right
-            _count_words(left, right, segments, counts[0, (i * n_y + j) * n_classes : (i * n_y + j + 1) * n_classes])
-    _fill_in(counts[0, : entries * n_classes], sizes[:2], n_classes)
+            levels[0, i * n_y + j] = bits[first[x] + i if i else 0] & bits[first[y] + j if j else 0]
+    _count_pair(x, y, data, sizes[:2], counts[0])
     built = 0
     for asked in range(count):
         known = order > 0
@@ -128,16 +139,12 @@ def separate_by_bits(
                         levels[place + 1, state * size + entry] = levels[place, entry] & states_bits[state]
                 sizes[place + 2], n_entries[place + 1] = n_states, size * n_states
                 built = place + 1
-            if order == 0:
-                value = factor_of_table(counts[0], 1, n_x, n_y, n_classes, q, ess, True, store)
-            else:
-                column = candidates[chosen[order - 1]]
-                size, n_states = n_entries[order - 1], states[column]
-                states_bits = bits[first[column] : first[column] + n_states]
-                _extend(levels[order - 1], size, counts[order - 1], states_bits, n_states, sizes[: order + 1], segments, table)  # fmt: skip
-                n_z = size * n_states // entries
-                value = factor_of_table(table, n_z, n_x, n_y, n_classes, q, ess, True, store)
-            if value > TIE:
+            column = candidates[chosen[order - 1]]
+            size, n_states = n_entries[order - 1], states[column]
+            states_bits = bits[first[column] : first[column] + n_states]
+            _extend(levels[order - 1], size, counts[order - 1], states_bits, n_states, sizes[: order + 1], segments, table)  # fmt: skip
+            n_z = size * n_states // entries
+            if factor_of_table(table, n_z, n_x, n_y, n_classes, q, ess, True, store) > TIE:
                 return asked
         changed = next_combination(chosen, len(candidates))
         if changed < 0:
@@ -233,6 +240,12 @@ def separate(
         widest = max(widest, states[candidate])
         able = able and first[candidate] >= 0
     size *= float(widest) ** max(len(chosen) - 1, 0) * (widest - 1 if len(chosen) else 1)
+    if able and len(chosen) == 0:
+        n_classes, sizes = len(bit_data[3]) - 1, np.array([states[y], states[x]])
+        table = np.empty(states[x] * states[y] * n_classes, np.int64)
+        _count_pair(x, y, bit_data, sizes, table)
+        value = factor_of_table(table, 1, states[x], states[y], n_classes, base_q, ess, True, store)
+        return 0 if value > TIE else -1
     if able and size <= BIT_BLOCK:
         return separate_by_bits(  # type: ignore[no-any-return]  # a kernel of our own
             x, y, candidates, common, chosen, count, base_q, ess, bit_data, store
@@ -264,17 +277,17 @@ def thin(
             x = parents[number]
             if not adjacent[x, y] or x == y:
                 continue
-            size = 0
             again = both_ends and x < y and adjacent[y, x]
-            for z in range(n):
+            if order == 0 and again:
+                n_tests[0] += 1
+                continue
+            size = 0
+            for z in range(n if order else 0):
                 if adjacent[z, y] and z != x:
                     candidates[size] = z
                     common[size] = again and adjacent[z, x]
                     size += 1
             if size < order:
-                continue
-            if order == 0 and again:
-                n_tests[0] += 1
                 continue
             sets = 1.0
             for k in range(order):

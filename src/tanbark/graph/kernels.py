@@ -140,16 +140,22 @@ def orient_by_rules(adjacent: Array, nodes: Array, inside: Array, guard: int, se
     """
     n = len(adjacent)
     seen, stack = np.empty(n, np.bool_), np.empty(n, np.int64)
+    pointed = np.zeros(n, np.bool_)  # whether an arrow leads into a node: every rule for a - b needs one into a or b
+    for a in range(n):
+        for b in range(n):
+            pointed[b] |= adjacent[a, b] and not adjacent[b, a]
     changed = True
     while changed:
         changed = False
         for a in nodes:
             for b in range(n):
-                if inside[b] and adjacent[a, b] and adjacent[b, a]:
+                if not inside[b] or not adjacent[a, b] or not adjacent[b, a]:
+                    continue
+                if pointed[a] or pointed[b]:
                     guarded = guard == 1 or (guard == 2 and (ambiguous[a, b] or ambiguous[b, a]))
                     if _must_point(a, b, adjacent, guarded, separators) and not _leads(b, a, adjacent, seen, stack):
                         adjacent[b, a] = False
-                        changed = True
+                        pointed[b], changed = True, True
 
 
 @kernel
@@ -197,3 +203,76 @@ def extend(adjacent: Array) -> int:
                 adjacent[u, best], adjacent[best, u] = True, False
                 stale[u] = True
     return broken
+
+
+@kernel
+def strong_groups(adjacent: Array, nodes: Array) -> tuple[Array, Array]:
+    """Number the strongly connected groups among ``nodes``, and tell which groups an edge leads away from.
+
+    Tarjan's algorithm without recursion; the numbers are by position in ``nodes``.
+    """
+    n = len(nodes)
+    index, low = np.full(n, -1, np.int64), np.zeros(n, np.int64)
+    group, left = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
+    path, place = np.empty(n, np.int64), np.zeros(n, np.int64)
+    waiting, n_waiting, counter, n_groups = np.empty(n, np.int64), 0, 0, 0
+    for start in range(n):
+        if index[start] >= 0:
+            continue
+        path[0], depth = start, 1
+        while depth:
+            v = path[depth - 1]
+            if index[v] < 0:
+                index[v] = low[v] = counter
+                counter += 1
+                waiting[n_waiting] = v
+                n_waiting += 1
+            deeper = False
+            while place[v] < n and not deeper:
+                w = place[v]
+                if adjacent[nodes[v], nodes[w]]:
+                    if index[w] < 0:
+                        path[depth] = w
+                        depth += 1
+                        deeper = True
+                        break
+                    if group[w] < 0:
+                        low[v] = min(low[v], low[w])
+                    else:
+                        left[v] = True
+                place[v] += 1
+            if deeper:
+                continue
+            depth -= 1
+            if low[v] == index[v]:
+                w = -1
+                while w != v:
+                    n_waiting -= 1
+                    w = waiting[n_waiting]
+                    group[w] = n_groups
+                n_groups += 1
+    leads = np.zeros(n_groups, np.bool_)
+    for v in range(n):
+        leads[group[v]] |= left[v]
+    return group, leads
+
+
+@kernel
+def loose_groups(adjacent: Array, nodes: Array) -> Array:
+    """Number the groups among ``nodes`` that edges of any kind connect, by their first members."""
+    n = len(nodes)
+    group, stack = np.full(n, -1, np.int64), np.empty(n, np.int64)
+    n_groups = 0
+    for start in range(n):
+        if group[start] >= 0:
+            continue
+        group[start], stack[0], size = n_groups, start, 1
+        while size:
+            size -= 1
+            v = stack[size]
+            for w in range(n):
+                if group[w] < 0 and (adjacent[nodes[v], nodes[w]] or adjacent[nodes[w], nodes[v]]):
+                    group[w], stack[size] = n_groups, w
+                    size += 1
+        n_groups += 1
+    return group

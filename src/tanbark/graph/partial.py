@@ -82,26 +82,17 @@ class PartialGraph:
 
     def lowest(self, nodes: Integers) -> NDArray[np.bool_]:
         """Mark the ``nodes`` that no directed edge leads away from, by groups that undirected edges hold together."""
-        from scipy.sparse.csgraph import connected_components
+        from tanbark.graph import kernels
 
-        part = self.adjacent[np.ix_(nodes, nodes)]
-        count, group = connected_components(part, directed=True, connection="strong")
-        tail, head = np.nonzero(part)
-        leaves = group[tail] != group[head]
-        upper = np.zeros(count, bool)
-        upper[group[tail[leaves]]] = True
-        return np.asarray(~upper[group])
+        group, leads = kernels.strong_groups(self.adjacent, nodes)
+        return np.asarray(~leads[group])
 
     def components(self, nodes: Integers) -> list[Integers]:
         """Split ``nodes`` into groups that edges of any kind connect, by their smallest members."""
-        from scipy.sparse.csgraph import connected_components
+        from tanbark.graph import kernels
 
-        if not len(nodes):
-            return []
-        _, group = connected_components(self.adjacent[np.ix_(nodes, nodes)], directed=True, connection="weak")
-        order = np.argsort(group, kind="stable")
-        parts = np.split(nodes[order], np.flatnonzero(np.diff(group[order])) + 1)
-        return sorted(parts, key=lambda part: int(part[0]))
+        group = kernels.loose_groups(self.adjacent, nodes)
+        return [nodes[group == number] for number in range(int(group.max(initial=-1)) + 1)]
 
     def extension(self) -> tuple[tuple[tuple[int, ...], ...], int]:
         """Direct every edge without a cycle: the parents of every node, and how often no consistent choice was left.

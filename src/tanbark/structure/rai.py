@@ -38,7 +38,7 @@ class Report:
     tests : dict
         Tests of independence by order (the number of features in the condition).
     edges : dict
-        Edges between the variables that were left after the tests of each order.
+        Edges between the variables that the tests of up to each order left.
     n_splits : int
         How many structures were decomposed into descendants and their ancestors.
     n_substructures : int
@@ -118,6 +118,8 @@ def identify(
 ) -> Report:  # fmt: skip
     """Thin and direct a graph in place, from tests of low order to high and from the whole to its parts."""
     report = Report()
+    deleted: Counter[int] = Counter()
+    edges = int((graph.adjacent | graph.adjacent.T).sum()) // 2
     nothing = np.zeros(0, np.int64)
     guard = "ambiguous" if strict else "none"
 
@@ -133,10 +135,10 @@ def identify(
                 graph.orient_by_rules(inner, "all")
             found, asked = tests.thin(adjacent, inner, parents, order, both_ends=parents is inner)
             graph.delete(found)
+            deleted[order] += len(found)
             report.tests[order] += asked
         graph.orient_colliders(inner)
         graph.orient_by_rules(inner, guard)
-        report.edges[order] = int((adjacent | adjacent.T).sum()) // 2
         low = graph.lowest(inner)
         ancestors, descendants = inner[~low], inner[low]
         groups = graph.components(ancestors)
@@ -148,6 +150,9 @@ def identify(
 
     look_at(start_order, nodes, nothing)
     graph.orient_by_rules(nodes, guard)
+    for order in sorted(deleted):
+        edges -= deleted[order]
+        report.edges[order] = edges
     return report
 
 
