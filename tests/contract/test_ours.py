@@ -26,6 +26,10 @@ MAKERS = {
     "FSSJ": lambda **k: tb.FSSJ(cv=3, random_state=1, **k),
     "BSEJ": lambda **k: tb.BSEJ(cv=3, random_state=1, **k),
     "SelectiveNaiveBayes": lambda **k: tb.SelectiveNaiveBayes(cv=3, random_state=1, **k),
+    "RAIANB": tb.RAIANB,
+    "RAIGBN": tb.RAIGBN,
+    "ExactANB": tb.ExactANB,
+    "ExactGBN": tb.ExactGBN,
     "FixedStructure": lambda **k: tb.FixedStructure(GENERAL, **k),
     "BayesNetClassifier": lambda **k: tb.BayesNetClassifier("tan", options={"score": "aic"}, **k),
 }

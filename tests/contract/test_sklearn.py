@@ -21,6 +21,10 @@ CLASSIFIERS = [
     tb.AODE(),
     tb.A2DE(),
     tb.FixedStructure(),
+    tb.RAIANB(),
+    tb.RAIGBN(),
+    tb.ExactANB(),
+    tb.ExactGBN(),
     tb.BayesNetClassifier("naive"),
     tb.BayesNetClassifier("tan", options={"score": "aic"}),
 ]

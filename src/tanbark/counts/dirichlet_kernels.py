@@ -34,7 +34,7 @@ def find_terms(q: float, ess: float, store: Any) -> int:
         terms[row, n] = math.lgamma(a + n) - base
     known[row] = q
     used[0] = row + 1
-    return row
+    return row  # type: ignore[no-any-return]  # an element of an array
 
 
 @kernel
@@ -94,7 +94,7 @@ def _slot(key: int, keys: Array) -> int:
     place = (key * 0x9E3779B97F4A7C1) >> 20 & mask
     while keys[place] >= 0 and keys[place] != key:
         place = (place + 1) & mask
-    return place  # type: ignore[no-any-return]  # arithmetic of numpy's integers
+    return place
 
 
 @kernel

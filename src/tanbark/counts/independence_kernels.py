@@ -132,7 +132,10 @@ def separate_by_bits(
                 column = candidates[chosen[place]]
                 size, n_states = n_entries[place], states[column]
                 states_bits = bits[first[column] : first[column] + n_states]
-                _extend(levels[place], size, counts[place], states_bits, n_states, sizes[: place + 2], segments, counts[place + 1])  # fmt: skip
+                _extend(
+                    levels[place], size, counts[place], states_bits, n_states, sizes[: place + 2], segments,
+                    counts[place + 1],
+                )  # fmt: skip
                 for entry in range(size):
                     levels[place + 1, entry] = levels[place, entry]
                     for state in range(1, n_states):
@@ -142,7 +145,9 @@ def separate_by_bits(
             column = candidates[chosen[order - 1]]
             size, n_states = n_entries[order - 1], states[column]
             states_bits = bits[first[column] : first[column] + n_states]
-            _extend(levels[order - 1], size, counts[order - 1], states_bits, n_states, sizes[: order + 1], segments, table)  # fmt: skip
+            _extend(
+                levels[order - 1], size, counts[order - 1], states_bits, n_states, sizes[: order + 1], segments, table
+            )
             n_z = size * n_states // entries
             if factor_of_table(table, n_z, n_x, n_y, n_classes, q, ess, True, store) > TIE:
                 return asked
@@ -296,9 +301,7 @@ def thin(
                 return deleted, position, number
             chosen[:] = np.arange(order)
             count = np.int64(np.round(sets))
-            at = separate(
-                x, y, candidates[:size], common[:size], chosen, count, base_q, ess, bit_data, key_data, store
-            )
+            at = separate(x, y, candidates[:size], common[:size], chosen, count, base_q, ess, bit_data, key_data, store)
             n_tests[0] += count if at < 0 else at + 1
             if at >= 0:
                 adjacent[x, y], adjacent[y, x] = False, False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -88,7 +90,7 @@ def subset_scores(
 def _full_table(
     codes: NDArray[np.unsignedinteger], weights: NDArray[np.float64], columns: list[int],
     widths: NDArray[np.int64], labels: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.float64]]:  # fmt: skip
+) -> tuple[NDArray[np.int64], NDArray[Any]]:  # fmt: skip
     """Pack the rows into keys, and count equal ones."""
     keys = labels.copy()
     for column, width in zip(columns, widths.tolist(), strict=True):

@@ -65,8 +65,7 @@ def _merge_runs(
     counts_out: Array, out: int,
 ) -> int:  # fmt: skip
     """Merge sorted runs of cells by what is below the column, adding up the counts of equal cells."""
-    last = np.int64(-1)
-    left = n_runs
+    last, left = -1, n_runs
     while left:
         best, smallest = -1, mask + 1
         for run in range(n_runs):
@@ -208,8 +207,8 @@ def _score_block(
         if stop - start <= FEW:
             for cell in range(start, stop):
                 codes[cell - start], few[cell - start] = keys[cell] & (cells - 1), counts[cell]
-                n = np.int64(counts[cell])
                 if counts[cell] < len(ones):
+                    n = int(counts[cell])
                     ones[n] += 1
                     highest = max(highest, n)
                 else:

@@ -1,6 +1,7 @@
 """scikit-learn estimators: validate, encode, learn, store, predict."""
 
 from tanbark.estimators.averaged import A2DE, AODE
+from tanbark.estimators.bdeu_classifiers import RAIANB, RAIGBN, ExactANB, ExactGBN
 from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
 from tanbark.estimators.discretizers import (
     MDLPDiscretizer,
@@ -29,11 +30,15 @@ __all__ = [
     "FSSJ",
     "KDB",
     "MANB",
+    "RAIANB",
+    "RAIGBN",
     "SPODE",
     "TAN",
     "WANBIA",
     "BayesNetClassifier",
     "CrossValidation",
+    "ExactANB",
+    "ExactGBN",
     "Explanation",
     "FixedStructure",
     "HillClimbTAN",

@@ -64,7 +64,14 @@ SEARCH_ATTRIBUTES = """structure_score_ : float
 
 COMMON = f"{SMOOTHING}\n    {PARAMETERS}\n    {LIMITS}\n\n    {ATTRIBUTES}"
 SEARCHED = f"{SEARCH}\n    {COMMON}\n    {SEARCH_ATTRIBUTES}"
-TEXTS = {"{common}": COMMON, "{searched}": SEARCHED, "{smoothing}": SMOOTHING, "{limits}": LIMITS}
+COMMON_BDEU = COMMON.replace('default "laplace"', 'default "bdeu"')
+TEXTS = {
+    "{common}": COMMON,
+    "{common_bdeu}": COMMON_BDEU,
+    "{searched}": SEARCHED,
+    "{smoothing}": SMOOTHING,
+    "{limits}": LIMITS,
+}
 
 
 def documented(cls: Class) -> Class:

@@ -125,14 +125,16 @@ def _must_point(a: int, b: int, adjacent: Array, guarded: bool, separators: Any)
         if into_b and not into_a and not out_of_a:
             for d in range(c + 1, n):
                 open_d = adjacent[a, d] and adjacent[d, a] and adjacent[d, b] and not adjacent[b, d]
-                if open_d and not adjacent[c, d] and not adjacent[d, c]:
-                    if not guarded or _in_separator(a, c, d, separators) == 1:
-                        return True
+                apart = open_d and not adjacent[c, d] and not adjacent[d, c]
+                if apart and (not guarded or _in_separator(a, c, d, separators) == 1):
+                    return True
     return False
 
 
 @kernel
-def orient_by_rules(adjacent: Array, nodes: Array, inside: Array, guard: int, separators: Any, ambiguous: Array) -> None:
+def orient_by_rules(
+    adjacent: Array, nodes: Array, inside: Array, guard: int, separators: Any, ambiguous: Array
+) -> None:
     """Direct undirected edges between ``nodes`` by Meek's rules until nothing changes; never close a circle.
 
     ``guard`` 0 trusts every unshielded triple, 1 only those whose middle separated its ends, 2 the same for edges that
@@ -192,7 +194,11 @@ def extend(adjacent: Array) -> int:
             if stale[v]:
                 price[v, 0], price[v, 1] = _price_of_sink(v, adjacent, left)
                 stale[v] = False
-            if best < 0 or price[v, 0] < price[best, 0] or (price[v, 0] == price[best, 0] and price[v, 1] < price[best, 1]):
+            if (
+                best < 0
+                or price[v, 0] < price[best, 0]
+                or (price[v, 0] == price[best, 0] and price[v, 1] < price[best, 1])
+            ):
                 best = v
             if price[best, 0] == 0 and price[best, 1] == 0:
                 break

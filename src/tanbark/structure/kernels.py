@@ -55,11 +55,10 @@ def best_sinks(best: Array, n: int, total: Array, sink: Array) -> None:
 def find_parents(h: Array, node: int, above: int, goal: float, most: int) -> int:
     """Find the smallest subset of ``above`` that reaches a score: the fewest members, then the lowest mask."""
     bit = np.int64(1) << node
-    found, members = np.int64(-1), np.int64(64)
-    part = np.int64(above)
+    found, members, part = -1, 64, above
     while True:
         if h[part | bit] - h[part] >= goal:
-            size = np.int64(popcount(np.uint64(part)))
+            size = int(popcount(np.uint64(part)))
             if size <= most and (size < members or (size == members and part < found)):
                 found, members = part, size
         if part == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tanbark.structure import fixed, kdb, kdb_hc, naive, selective, semi_naive, spode, tan, tan_hc, tan_hcsp
+from tanbark.structure import exact, fixed, kdb, kdb_hc, naive, rai, selective, semi_naive, spode, tan, tan_hc, tan_hcsp
 from tanbark.structure.result import Learnt
 
 
@@ -35,5 +35,9 @@ LEARNERS: dict[str, Learner] = {
     "fssj": Learner(semi_naive.learn_forward, "Forward selection and joining", "Pazzani (1996)", 0, True),
     "bsej": Learner(semi_naive.learn_backward, "Backward elimination and joining", "Pazzani (1996)", 0, True),
     "selective": Learner(selective.learn, "Selective naive Bayes", "Langley and Sage (1994)", 0, True),
+    "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Yehezkel and Lerner (2009)", 0),
+    "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)", 0),
+    "exact-anb": Learner(exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)", 0),
+    "exact-gbn": Learner(exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)", 0),
     "fixed": Learner(fixed.learn, "A structure drawn by hand", "none", 0),
 }
