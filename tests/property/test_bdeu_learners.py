@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from pytest import approx
 
 import naive
-from strategies import coded_tables, make_network, make_table, seeds
+from strategies import coded_tables, make_schema, make_table, seeds
 from tanbark.counts import MemoryCounts, independence, independence_kernels, lattice
 from tanbark.counts.independence import IndependenceTests, combination_at, family_scores
 from tanbark.counts.lattice import subset_scores
-from tanbark.graph import Dag
+from tanbark.graph import Dag, Network
 from tanbark.scores import bdeu
 from tanbark.structure import exact, rai
 from tanbark.table import CodedTable
@@ -71,14 +71,9 @@ def test_thinning_is_one_test_after_another(seed, kind, widest, given_class):
     tests = IndependenceTests(MemoryCounts(table, n_jobs=1), given_class=given_class)
     nodes = np.arange(6 if given_class else 7)
     for order in range(4):
-        fast, slow = ~np.eye(7, dtype=bool), ~np.eye(7, dtype=bool)
+        fast = ~np.eye(len(nodes), dtype=bool)
+        slow = fast.copy()
         found, asked = tests.thin(fast, nodes, nodes, order, both_ends=True)
-        if given_class:
-            slow[6] = slow[:, 6] = False
-            fast[6] = fast[:, 6] = False
-            fast = ~np.eye(7, dtype=bool)
-            fast[6] = fast[:, 6] = False
-            found, asked = tests.thin(fast, nodes, nodes, order, both_ends=True)
         expected, count = slow_thin(tests, slow, nodes, nodes, order)
         assert np.array_equal(found, expected)
         assert asked == count
@@ -168,9 +163,8 @@ def test_exact_search_is_brute_force(seed, ess, weighted):
         assert learnt.score == approx(best, abs=1e-8)
         families = [(*parents, node) for node, parents in enumerate(learnt.dag.parents)]
         assert family_scores(counts, families, ess).sum() == approx(best, abs=1e-8)
-        assert (
-            learnt.report.bound + (learnt.score - best) >= best - family_score(table, n, (), ess) * bool(extra) - 1e-8
-        )
+        prior = family_score(table, n, (), ess) if extra else 0.0
+        assert learnt.report.bound + prior >= best - 1e-8
 
 
 @few
@@ -228,16 +222,14 @@ def colliders(parents):
 
 
 def strong_network(rng, parents):
-    """Give a graph tables in which every arc matters: binary columns, each parent shifting the log-odds by itself."""
-    network = make_network(rng, n_features=len(parents) - 1, max_states=2, max_parents=0)
-    schema = network.schema
-    from strategies import make_schema
-    from tanbark.graph import Network
+    """Give a graph tables in which every arc matters: binary columns, each parent raising the log-odds by itself.
 
+    All raise them, so that two paths never cancel out, and rows from the network show all its dependences.
+    """
     schema = make_schema((2,) * len(parents))
     tables = []
     for node, found in enumerate(parents):
-        shifts = rng.choice([-1, 1], len(found)) * rng.uniform(1.2, 2.0, len(found))
+        shifts = rng.uniform(0.7, 1.1, len(found))
         odds = np.full((2,) * len(found), rng.uniform(-0.5, 0.5))
         for axis, shift in enumerate(shifts):
             odds = odds + shift * np.array([-1.0, 1.0]).reshape([2 if k == axis else 1 for k in range(len(found))])

@@ -80,7 +80,9 @@ def test_rai_gbn_with_the_class_first():
     assert dict(report.tests) == {0: 27, 1: 27, 2: 1}
 
 
-@pytest.mark.parametrize(("ess", "anb", "gbn"), [(1, -31.846895, -28.953334), (0.1, -40.632916, -33.492234), (10, -30.909234, -30.364149)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ess", "anb", "gbn"), [(1, -31.846895, -28.953334), (0.1, -40.632916, -33.492234), (10, -30.909234, -30.364149)]
+)
 def test_exact_on_ten_records(ess, anb, gbn):
     assert tb.ExactANB(ess=ess).fit(*frame(L10)).structure_score_ == approx(anb, abs=1e-6)
     assert tb.ExactGBN(ess=ess).fit(*frame(L10)).structure_score_ == approx(gbn, abs=1e-6)

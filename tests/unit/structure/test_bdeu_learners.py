@@ -77,7 +77,7 @@ def test_too_much_memory_is_refused_before_it_is_taken():
 def test_the_order_is_limited():
     counts = MemoryCounts(make_table(np.random.default_rng(4), (*[3] * 8, 2), 600))
     whole = rai.learn_augmented(counts)
-    assert set(whole.report.tests) > {0, 1}
+    assert set(whole.report.tests) >= {0, 1}
     assert set(rai.learn_augmented(counts, max_order=0).report.tests) == {0}
     left = list(whole.report.edges.values())
     assert left == sorted(left, reverse=True)
