@@ -21,6 +21,7 @@ from tanbark.errors import (
 )
 from tanbark.estimators import (
     A2DE,
+    ACLLTAN,
     AODE,
     AWNB,
     BSEJ,
@@ -59,6 +60,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "A2DE",
+    "ACLLTAN",
     "AODE",
     "AWNB",
     "BSEJ",

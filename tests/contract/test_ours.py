@@ -26,6 +26,7 @@ MAKERS = {
     "FSSJ": lambda **k: tb.FSSJ(cv=3, random_state=1, **k),
     "BSEJ": lambda **k: tb.BSEJ(cv=3, random_state=1, **k),
     "SelectiveNaiveBayes": lambda **k: tb.SelectiveNaiveBayes(cv=3, random_state=1, **k),
+    "ACLLTAN": tb.ACLLTAN,
     "RAIANB": tb.RAIANB,
     "RAIGBN": tb.RAIGBN,
     "ExactANB": tb.ExactANB,

@@ -21,6 +21,7 @@ CLASSIFIERS = [
     tb.AODE(),
     tb.A2DE(),
     tb.FixedStructure(),
+    tb.ACLLTAN(),
     tb.RAIANB(),
     tb.RAIGBN(),
     tb.ExactANB(),

@@ -1,7 +1,6 @@
 """scikit-learn estimators: validate, encode, learn, store, predict."""
 
 from tanbark.estimators.averaged import A2DE, AODE
-from tanbark.estimators.bdeu_classifiers import RAIANB, RAIGBN, ExactANB, ExactGBN
 from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
 from tanbark.estimators.discretizers import (
     MDLPDiscretizer,
@@ -20,10 +19,12 @@ from tanbark.estimators.searched import (
     SuperParentTAN,
     WrapperKDB,
 )
+from tanbark.estimators.studied import ACLLTAN, RAIANB, RAIGBN, ExactANB, ExactGBN
 from tanbark.estimators.validation import CrossValidation, cross_validate_network
 
 __all__ = [
     "A2DE",
+    "ACLLTAN",
     "AODE",
     "AWNB",
     "BSEJ",

@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tanbark.structure import exact, fixed, kdb, kdb_hc, naive, rai, selective, semi_naive, spode, tan, tan_hc, tan_hcsp
+from tanbark.structure import (
+    acll_tan,
+    exact,
+    fixed,
+    kdb,
+    kdb_hc,
+    naive,
+    rai,
+    selective,
+    semi_naive,
+    spode,
+    tan,
+    tan_hc,
+    tan_hcsp,
+)
 from tanbark.structure.result import Learnt
 
 
@@ -39,5 +53,6 @@ LEARNERS: dict[str, Learner] = {
     "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)", 0),
     "exact-anb": Learner(exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)", 0),
     "exact-gbn": Learner(exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)", 0),
+    "acll-tan": Learner(acll_tan.learn, "TAN of highest aCLL", "Carvalho, Roos, Oliveira and Myllymäki (2011)", 2),
     "fixed": Learner(fixed.learn, "A structure drawn by hand", "none", 0),
 }
