@@ -23,6 +23,7 @@ from tanbark.errors import (
 )
 from tanbark.estimators import (
     A2DE,
+    ACLLTAN,
     AODE,
     AWNB,
     BAN,
@@ -32,6 +33,8 @@ from tanbark.estimators import (
     GBN,
     KDB,
     MANB,
+    RAIANB,
+    RAIGBN,
     SPODE,
     TAN,
     WANBIA,
@@ -40,6 +43,8 @@ from tanbark.estimators import (
     BayesNetClassifier,
     ChowLiuTree,
     CrossValidation,
+    ExactANB,
+    ExactGBN,
     Explanation,
     FixedStructure,
     HillClimbTAN,
@@ -78,6 +83,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "A2DE",
+    "ACLLTAN",
     "AODE",
     "AWNB",
     "BAN",
@@ -88,6 +94,8 @@ __all__ = [
     "KDB",
     "LEARNERS",
     "MANB",
+    "RAIANB",
+    "RAIGBN",
     "SPODE",
     "TAN",
     "WANBIA",
@@ -101,6 +109,8 @@ __all__ = [
     "CrossValidation",
     "Dag",
     "EmptyColumnWarning",
+    "ExactANB",
+    "ExactGBN",
     "Explanation",
     "FixedStructure",
     "HillClimbTAN",

@@ -28,6 +28,11 @@ CLASSIFIERS = [
     tb.NaiveBayes(missing="em"),
     tb.NaiveBayes(missing="category"),
     tb.TAN(missing="drop"),
+    tb.ACLLTAN(),
+    tb.RAIANB(),
+    tb.RAIGBN(),
+    tb.ExactANB(),
+    tb.ExactGBN(),
     tb.BayesNetClassifier("naive"),
     tb.BayesNetClassifier("tan", options={"score": "aic"}),
 ]

@@ -22,11 +22,13 @@ from tanbark.estimators.searched import (
     SuperParentTAN,
     WrapperKDB,
 )
+from tanbark.estimators.studied import ACLLTAN, RAIANB, RAIGBN, ExactANB, ExactGBN
 from tanbark.estimators.text import TextExplanation, TextNaiveBayes
 from tanbark.estimators.validation import CrossValidation, cross_validate_network
 
 __all__ = [
     "A2DE",
+    "ACLLTAN",
     "AODE",
     "AWNB",
     "BAN",
@@ -36,6 +38,8 @@ __all__ = [
     "GBN",
     "KDB",
     "MANB",
+    "RAIANB",
+    "RAIGBN",
     "SPODE",
     "TAN",
     "WANBIA",
@@ -44,6 +48,8 @@ __all__ = [
     "BayesNetClassifier",
     "ChowLiuTree",
     "CrossValidation",
+    "ExactANB",
+    "ExactGBN",
     "Explanation",
     "FixedStructure",
     "HillClimbTAN",

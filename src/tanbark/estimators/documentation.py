@@ -95,9 +95,10 @@ SEARCH_ATTRIBUTES = """structure_score_ : float
 
 COMMON = f"{SMOOTHING}\n    {PARAMETERS}\n    {LIMITS}\n\n    {ATTRIBUTES}"
 SEARCHED = f"{SEARCH}\n    {COMMON}\n    {SEARCH_ATTRIBUTES}"
+COMMON_BDEU = COMMON.replace('default "laplace"', 'default "bdeu"')
 TEXTS = {
-    "{common}": COMMON, "{searched}": SEARCHED, "{smoothing}": SMOOTHING, "{limits}": LIMITS, "{climbed}": CLIMB,
-    "{climbed_attributes}": CLIMB_ATTRIBUTES,
+    "{common}": COMMON, "{common_bdeu}": COMMON_BDEU, "{searched}": SEARCHED, "{smoothing}": SMOOTHING,
+    "{limits}": LIMITS, "{climbed}": CLIMB, "{climbed_attributes}": CLIMB_ATTRIBUTES,
 }  # fmt: skip
 
 

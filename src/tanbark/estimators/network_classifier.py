@@ -44,6 +44,7 @@ class NetworkClassifier(TableClassifier):
     history_: History
     _aside: tuple[RawTable, Floats | None]
     _unlabelled: CodedTable
+    report_: Any
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         """Give the structure learner and its options."""
@@ -126,7 +127,8 @@ class NetworkClassifier(TableClassifier):
         learnt = learner.learn(counts, **options)
         self.dag_ = learnt.dag
         self.family_counts_ = family_counts(learnt.dag, counts, max_cells=self.max_cells)
-        for name, value in (("structure_score_", learnt.score), ("history_", learnt.history or None)):
+        told = (("structure_score_", learnt.score), ("history_", learnt.history or None), ("report_", learnt.report))
+        for name, value in told:
             self.__dict__.pop(name, None)
             if value is not None:
                 setattr(self, name, value)

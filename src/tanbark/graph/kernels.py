@@ -34,3 +34,251 @@ def join_pairs(first: Array, second: Array, order: Array, n: int) -> Array:
             taken[found] = pair
             found += 1
     return taken[:found]
+
+
+@kernel
+def _in_separator(node: int, a: int, b: int, separators: Any) -> int:
+    """Tell whether a node is in the separating set of a pair: 1 yes, 0 no, -1 where no set is known."""
+    where, pool = separators
+    at = where[a, b]
+    if at < 0:
+        return -1
+    for place in range(at + 1, at + 1 + pool[at]):
+        if pool[place] == node:
+            return 1
+    return 0
+
+
+@kernel
+def _leads(start: int, goal: int, adjacent: Array, seen: Array, stack: Array) -> bool:
+    """Tell whether a directed path leads from one node to another."""
+    n = len(adjacent)
+    seen[:] = False
+    stack[0], size = start, 1
+    seen[start] = True
+    while size:
+        size -= 1
+        node = stack[size]
+        for other in range(n):
+            if adjacent[node, other] and not adjacent[other, node] and not seen[other]:
+                if other == goal:
+                    return True
+                seen[other] = True
+                stack[size] = other
+                size += 1
+    return False
+
+
+@kernel
+def orient_colliders(adjacent: Array, nodes: Array, separators: Any, ambiguous: Array) -> None:
+    """Direct the edges of x - z - y into z where z did not separate x and y.
+
+    All such arrows are collected first and then drawn in order; a pair that is wanted both ways is marked as
+    ambiguous, and an arrow that would close a circle is not drawn.
+    """
+    n = len(adjacent)
+    wanted = np.zeros((n, n), np.bool_)
+    around = np.empty(n, np.int64)
+    for z in nodes:
+        size, loose = 0, False
+        for x in range(n):
+            if adjacent[x, z]:
+                around[size] = x
+                size += 1
+                loose = loose or adjacent[z, x]
+        if not loose:
+            continue
+        for i in range(size):
+            x = around[i]
+            for j in range(i + 1, size):
+                y = around[j]
+                open_x, open_y = adjacent[z, x] and not wanted[x, z], adjacent[z, y] and not wanted[y, z]
+                if not (open_x or open_y) or adjacent[x, y] or adjacent[y, x]:
+                    continue
+                if _in_separator(z, x, y, separators) == 0:
+                    wanted[x, z] = wanted[x, z] or adjacent[z, x]
+                    wanted[y, z] = wanted[y, z] or adjacent[z, y]
+    seen, stack = np.empty(n, np.bool_), np.empty(n, np.int64)
+    for a in range(n):
+        for b in range(n):
+            if wanted[a, b]:
+                if wanted[b, a]:
+                    ambiguous[a, b] = True
+                elif not _leads(b, a, adjacent, seen, stack):
+                    adjacent[b, a] = False
+
+
+@kernel
+def _must_point(a: int, b: int, adjacent: Array, guarded: bool, separators: Any) -> bool:
+    """Tell whether one of Meek's first three rules directs a - b towards b; guarded, a must have separated the pair."""
+    n = len(adjacent)
+    for c in range(n):
+        if not adjacent[c, a] and not adjacent[a, c]:
+            continue
+        into_a, out_of_a = adjacent[c, a] and not adjacent[a, c], adjacent[a, c] and not adjacent[c, a]
+        linked = adjacent[c, b] or adjacent[b, c]
+        if into_a and c != b and not linked and (not guarded or _in_separator(a, c, b, separators) == 1):
+            return True
+        into_b = adjacent[c, b] and not adjacent[b, c]
+        if out_of_a and into_b:
+            return True
+        if into_b and not into_a and not out_of_a:
+            for d in range(c + 1, n):
+                open_d = adjacent[a, d] and adjacent[d, a] and adjacent[d, b] and not adjacent[b, d]
+                apart = open_d and not adjacent[c, d] and not adjacent[d, c]
+                if apart and (not guarded or _in_separator(a, c, d, separators) == 1):
+                    return True
+    return False
+
+
+@kernel
+def orient_by_rules(
+    adjacent: Array, nodes: Array, inside: Array, guard: int, separators: Any, ambiguous: Array
+) -> None:
+    """Direct undirected edges between ``nodes`` by Meek's rules until nothing changes; never close a circle.
+
+    ``guard`` 0 trusts every unshielded triple, 1 only those whose middle separated its ends, 2 the same for edges that
+    are marked as ambiguous.
+    """
+    n = len(adjacent)
+    seen, stack = np.empty(n, np.bool_), np.empty(n, np.int64)
+    pointed = np.zeros(n, np.bool_)  # whether an arrow leads into a node: every rule for a - b needs one into a or b
+    for a in range(n):
+        for b in range(n):
+            pointed[b] |= adjacent[a, b] and not adjacent[b, a]
+    changed = True
+    while changed:
+        changed = False
+        for a in nodes:
+            for b in range(n):
+                if not inside[b] or not adjacent[a, b] or not adjacent[b, a]:
+                    continue
+                if pointed[a] or pointed[b]:
+                    guarded = guard == 1 or (guard == 2 and (ambiguous[a, b] or ambiguous[b, a]))
+                    if _must_point(a, b, adjacent, guarded, separators) and not _leads(b, a, adjacent, seen, stack):
+                        adjacent[b, a] = False
+                        pointed[b], changed = True, True
+
+
+@kernel
+def _price_of_sink(v: int, adjacent: Array, left: Array) -> tuple[int, int]:
+    """Count what making v a sink would break: arrows out of it, and new unshielded pairs of its neighbours."""
+    n = len(adjacent)
+    out, bad = 0, 0
+    for u in range(n):
+        if not left[u] or not (adjacent[u, v] or adjacent[v, u]):
+            continue
+        out += adjacent[v, u] and not adjacent[u, v]
+        if adjacent[u, v] and adjacent[v, u]:
+            for w in range(n):
+                if left[w] and w != u and (adjacent[w, v] or adjacent[v, w]):
+                    bad += not (adjacent[u, w] or adjacent[w, u])
+    return out, bad
+
+
+@kernel
+def extend(adjacent: Array) -> int:
+    """Direct all edges so that no circle is left, by taking out one sink after another; give the rules broken.
+
+    The sink is the node with the fewest arrows out, then the fewest unshielded pairs, then the lowest index.
+    """
+    n = len(adjacent)
+    left = np.ones(n, np.bool_)
+    price, stale = np.zeros((n, 2), np.int64), np.ones(n, np.bool_)
+    broken = 0
+    for _ in range(n):
+        best = -1
+        for v in range(n):
+            if not left[v]:
+                continue
+            if stale[v]:
+                price[v, 0], price[v, 1] = _price_of_sink(v, adjacent, left)
+                stale[v] = False
+            if (
+                best < 0
+                or price[v, 0] < price[best, 0]
+                or (price[v, 0] == price[best, 0] and price[v, 1] < price[best, 1])
+            ):
+                best = v
+            if price[best, 0] == 0 and price[best, 1] == 0:
+                break
+        broken += price[best, 0] > 0 or price[best, 1] > 0
+        left[best] = False
+        for u in range(n):
+            if left[u] and (adjacent[u, best] or adjacent[best, u]):
+                adjacent[u, best], adjacent[best, u] = True, False
+                stale[u] = True
+    return broken
+
+
+@kernel
+def strong_groups(adjacent: Array, nodes: Array) -> tuple[Array, Array]:
+    """Number the strongly connected groups among ``nodes``, and tell which groups an edge leads away from.
+
+    Tarjan's algorithm without recursion; the numbers are by position in ``nodes``.
+    """
+    n = len(nodes)
+    index, low = np.full(n, -1, np.int64), np.zeros(n, np.int64)
+    group, left = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
+    path, place = np.empty(n, np.int64), np.zeros(n, np.int64)
+    waiting, n_waiting, counter, n_groups = np.empty(n, np.int64), 0, 0, 0
+    for start in range(n):
+        if index[start] >= 0:
+            continue
+        path[0], depth = start, 1
+        while depth:
+            v = path[depth - 1]
+            if index[v] < 0:
+                index[v] = low[v] = counter
+                counter += 1
+                waiting[n_waiting] = v
+                n_waiting += 1
+            deeper = False
+            while place[v] < n and not deeper:
+                w = place[v]
+                if adjacent[nodes[v], nodes[w]]:
+                    if index[w] < 0:
+                        path[depth] = w
+                        depth += 1
+                        deeper = True
+                        break
+                    if group[w] < 0:
+                        low[v] = min(low[v], low[w])
+                    else:
+                        left[v] = True
+                place[v] += 1
+            if deeper:
+                continue
+            depth -= 1
+            if low[v] == index[v]:
+                w = -1
+                while w != v:
+                    n_waiting -= 1
+                    w = waiting[n_waiting]
+                    group[w] = n_groups
+                n_groups += 1
+    leads = np.zeros(n_groups, np.bool_)
+    for v in range(n):
+        leads[group[v]] |= left[v]
+    return group, leads
+
+
+@kernel
+def loose_groups(adjacent: Array, nodes: Array) -> Array:
+    """Number the groups among ``nodes`` that edges of any kind connect, by their first members."""
+    n = len(nodes)
+    group, stack = np.full(n, -1, np.int64), np.empty(n, np.int64)
+    n_groups = 0
+    for start in range(n):
+        if group[start] >= 0:
+            continue
+        group[start], stack[0], size = n_groups, start, 1
+        while size:
+            size -= 1
+            v = stack[size]
+            for w in range(n):
+                if group[w] < 0 and (adjacent[nodes[v], nodes[w]] or adjacent[nodes[w], nodes[v]]):
+                    group[w], stack[size] = n_groups, w
+                    size += 1
+        n_groups += 1
+    return group

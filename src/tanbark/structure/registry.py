@@ -6,14 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tanbark.structure import (
+    acll_tan,
     ban,
     blanket,
     chow_liu,
+    exact,
     fixed,
     hill_climb,
     kdb,
     kdb_hc,
     naive,
+    rai,
     selective,
     semi_naive,
     sparse_candidate,
@@ -60,5 +63,10 @@ LEARNERS: dict[str, Learner] = {
         sparse_candidate.learn, "Sparse candidate search", "Friedman, Nachman and Pe'er (1999)", infers=True
     ),
     "selective-mml": Learner(blanket.learn, "Naive Bayes on a Markov blanket", "Li, Korb and Allison (2021)", 0),
+    "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Yehezkel and Lerner (2009)", 0),
+    "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)", 0),
+    "exact-anb": Learner(exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)", 0),
+    "exact-gbn": Learner(exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)", 0),
+    "acll-tan": Learner(acll_tan.learn, "TAN of highest aCLL", "Carvalho, Roos, Oliveira and Myllymäki (2011)", 2),
     "fixed": Learner(fixed.learn, "A structure drawn by hand", "none", 0),
 }

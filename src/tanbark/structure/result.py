@@ -19,8 +19,11 @@ class Learnt:
         What the learner maximised, where it maximises something: a total in nats, or a cross-validated score.
     history : tuple of steps
         How a search got there, where the learner searches.
+    report : object, optional
+        What else the learner can tell of its work.
     """
 
     dag: Dag
     score: float | None = None
     history: tuple[Any, ...] = ()
+    report: Any = None

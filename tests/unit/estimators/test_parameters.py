@@ -76,7 +76,7 @@ def test_fitting_leaves_the_options_alone_and_repeats(name, rows):
 
 @pytest.mark.parametrize("bad", ["manb", tb.MANB, 1, tb.NaiveBayes()])
 def test_other_things_are_refused(bad, rows):
-    with pytest.raises(tb.OptionError, match=r"parameters must be None, MANB\(\), AWNB\(\) or WANBIA\(\)"):
+    with pytest.raises(tb.OptionError, match=r"parameters must be None, MANB\(\), AWNB\(\), WANBIA\(\) or EM\(\)"):
         tb.NaiveBayes(parameters=bad).fit(*rows)
 
 

@@ -66,7 +66,7 @@ def test_it_draws_on_given_axes():
     assert History(STEPS).plot(axes) is axes
     assert axes.drawn == [([0, 1, 2], [0.5, 0.6, 0.75])]
     assert axes.notes == [("start", (0, 0.5)), ("a -> b", (1, 0.6)), ("- c", (2, 0.75))]
-    assert axes.labels == {"ticks": [0, 1, 2], "x": "step", "y": "cross-validated score"}
+    assert axes.labels == {"ticks": [0, 1, 2], "x": "step", "y": "score"}
 
 
 def test_it_makes_a_figure_of_its_own(monkeypatch):

@@ -1,0 +1,261 @@
+"""Properties of tests of independence, RAI and exact search."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pytest import approx
+
+import naive
+from strategies import coded_tables, make_schema, make_table, seeds
+from tanbark.counts import MemoryCounts, independence, independence_kernels, lattice
+from tanbark.counts.independence import IndependenceTests, combination_at, family_scores
+from tanbark.counts.lattice import subset_scores
+from tanbark.graph import Dag, Network
+from tanbark.scores import bdeu
+from tanbark.structure import exact, rai
+from tanbark.table import CodedTable
+
+few = settings(max_examples=25, deadline=None)
+
+
+def family_score(table, node, parents, ess):
+    """BDeu of a family on the rows that have all of it, straight from its table."""
+    counts = naive.table(table.codes, table.schema.cardinalities, [*parents, node], table.weights)
+    return bdeu(counts.reshape(-1, counts.shape[-1]), ess=ess)
+
+
+@few
+@given(coded_tables(max_features=4, max_states=4, max_rows=60), st.sampled_from([0.1, 1.0, 7.0]))
+def test_scores_of_families(table, ess):
+    n = len(table.schema.names)
+    families = [(*p, node) for node in range(n) for p in itertools.combinations([k for k in range(n) if k != node], 2)]
+    found = family_scores(MemoryCounts(table), families, ess)
+    assert found == approx([family_score(table, f[-1], f[:-1], ess) for f in families], abs=1e-8)
+
+
+@few
+@given(seeds, st.booleans(), st.sampled_from([0.5, 1.0, 4.0]))
+def test_the_bayes_factor_is_a_difference_of_family_scores(seed, weighted, ess):
+    table = make_table(np.random.default_rng(seed), (2, 3, 2, 4, 3), 80, weighted=weighted)
+    for given_class, extra in ((True, (4,)), (False, ())):
+        tests = IndependenceTests(MemoryCounts(table), given_class=given_class, ess=ess)
+        for x, y, z in itertools.permutations(range(4), 3):
+            for condition in ((), (z,)):
+                whole = (*condition, *extra)
+                expected = family_score(table, x, whole, ess) - family_score(table, x, (*whole, y), ess)
+                assert tests.log_factor(x, y, condition) == approx(expected, abs=1e-8)
+
+
+def slow_thin(tests, adjacent, children, parents, order):
+    found, asked = [], 0
+    for y, x in itertools.product(children, parents):
+        if adjacent[x, y]:
+            for chosen in itertools.combinations([z for z in np.flatnonzero(adjacent[:, y]) if z != x], order):
+                asked += 1
+                if tests.log_factor(x, y, chosen) > 1e-9:
+                    adjacent[x, y] = adjacent[y, x] = False
+                    found.append([x, y, *chosen])
+                    break
+    return np.array(found, np.int64).reshape(-1, 2 + order), asked
+
+
+@few
+@given(seeds, st.sampled_from(["plain", "gaps", "weights"]), st.sampled_from([2, 5, 14]), st.booleans())
+def test_thinning_is_one_test_after_another(seed, kind, widest, given_class):
+    rng = np.random.default_rng(seed)
+    states = (*rng.integers(2, widest + 1, 6), 2)
+    table = make_table(rng, states, 150, gaps=0.1 * (kind == "gaps"), weighted=kind == "weights")
+    tests = IndependenceTests(MemoryCounts(table, n_jobs=1), given_class=given_class)
+    nodes = np.arange(6 if given_class else 7)
+    for order in range(4):
+        fast = ~np.eye(len(nodes), dtype=bool)
+        slow = fast.copy()
+        found, asked = tests.thin(fast, nodes, nodes, order, both_ends=True)
+        expected, count = slow_thin(tests, slow, nodes, nodes, order)
+        assert np.array_equal(found, expected)
+        assert asked == count
+        assert np.array_equal(fast, slow)
+
+
+def test_threads_and_ways_of_counting_change_nothing(monkeypatch):
+    table = make_table(np.random.default_rng(3), (*[2, 3] * 6, 2), 500)
+    plain = rai.learn_augmented(MemoryCounts(table, n_jobs=1))
+    monkeypatch.setattr(independence, "WORTH_THREADS", 1)
+    many = rai.learn_augmented(MemoryCounts(table, n_jobs=3))
+    assert (many.dag, many.report, many.score) == (plain.dag, plain.report, plain.score)
+    monkeypatch.setattr(independence, "MOST_BIT_STATES", 0)
+    rows = rai.learn_augmented(MemoryCounts(table, n_jobs=1))
+    assert (rows.dag, rows.report) == (plain.dag, plain.report)
+
+
+def test_combinations_come_in_lexicographic_order():
+    combinations = list(itertools.combinations(range(6), 3))
+    assert [tuple(combination_at(rank, 6, 3)) for rank in range(20)] == combinations
+    chosen = np.arange(3)
+    walked = [tuple(chosen)]
+    while independence_kernels.next_combination(chosen, 6) >= 0:
+        walked.append(tuple(chosen))
+    assert walked == combinations
+
+
+@few
+@given(seeds, st.booleans(), st.booleans(), st.booleans())
+def test_the_set_function_of_all_subsets(seed, weighted, given_class, by_rows):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 9))
+    table = make_table(rng, (*rng.integers(1, 6, n), 3), int(rng.integers(1, 120)), weighted=weighted)
+    weights = np.zeros(0) if table.weights is None else table.weights
+    before, lattice.MOST_BITS = lattice.MOST_BITS, 0 if by_rows else lattice.MOST_BITS
+    try:
+        h = subset_scores(
+            table.codes, weights, table.schema.cardinalities, tuple(range(n)), given=n if given_class else None,
+            ess=1.0, n_jobs=1,
+        )  # fmt: skip
+    finally:
+        lattice.MOST_BITS = before
+    for mask in rng.integers(0, 1 << n, 6):
+        members = [i for i in range(n) if mask >> i & 1]
+        extra = [n] if given_class else []
+        for node in set(range(n)) - set(members):
+            expected = family_score(table, node, [*members, *extra], 1.0)
+            assert h[mask | 1 << node] - h[mask] == approx(expected, abs=1e-8)
+
+
+def graphs(n):
+    """List all graphs without cycles over n nodes, as parents."""
+    others = [[k for k in range(n) if k != node] for node in range(n)]
+    subsets = [[s for k in range(n) for s in itertools.combinations(o, k)] for o in others]
+    found = []
+    for parents in itertools.product(*subsets):
+        left = set(range(n))
+        while left and (free := {v for v in left if not left & set(parents[v])}):
+            left -= free
+        if not left:
+            found.append(parents)
+    return found
+
+
+GRAPHS = {n: graphs(n) for n in (1, 2, 3, 4)}
+
+
+@settings(max_examples=8, deadline=None)
+@given(seeds, st.sampled_from([0.3, 1.0, 10.0]), st.booleans())
+def test_exact_search_is_brute_force(seed, ess, weighted):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 4))
+    table = make_table(rng, (*rng.integers(2, 4, n), 2), int(rng.integers(5, 80)), weighted=weighted)
+    counts = MemoryCounts(table)
+    for learn, size, extra in ((exact.learn_augmented, n, (n,)), (exact.learn_general, n + 1, ())):
+        known = {}
+
+        def score(node, parents, extra=extra, known=known):
+            key = node, parents
+            if key not in known:
+                known[key] = family_score(table, node, (*parents, *extra), ess)
+            return known[key]
+
+        best = max(sum(score(v, p) for v, p in enumerate(parents)) for parents in GRAPHS[size])
+        learnt = learn(counts, ess=ess)
+        best += family_score(table, n, (), ess) if extra else 0.0
+        assert learnt.score == approx(best, abs=1e-8)
+        families = [(*parents, node) for node, parents in enumerate(learnt.dag.parents)]
+        assert family_scores(counts, families, ess).sum() == approx(best, abs=1e-8)
+        prior = family_score(table, n, (), ess) if extra else 0.0
+        assert learnt.report.bound + prior >= best - 1e-8
+
+
+@few
+@given(seeds)
+def test_nothing_beats_exact_search(seed):
+    rng = np.random.default_rng(seed)
+    table = make_table(rng, (*rng.integers(1, 4, 6), 3), 200)
+    counts = MemoryCounts(table)
+    anb, gbn = exact.learn_augmented(counts), exact.learn_general(counts)
+    assert gbn.score >= anb.score - 1e-8
+    assert anb.score >= rai.learn_augmented(counts).score - 1e-8
+    assert gbn.score >= rai.learn_general(counts).score - 1e-8
+    limited = [exact.learn_augmented(counts, max_parents=k) for k in range(4)]
+    assert all(len(p) <= k + 1 for k, learnt in enumerate(limited) for p in learnt.dag.parents)
+    scores = [learnt.score for learnt in limited]
+    assert scores == sorted(scores)
+    order = rng.permutation(6)
+    turned = CodedTable(
+        type(table.schema)(tuple(table.schema.columns[c] for c in [*order, 6])),
+        np.ascontiguousarray(table.codes[[*order, 6]]),
+    )
+    assert exact.learn_augmented(MemoryCounts(turned)).score == approx(anb.score, abs=1e-8)
+
+
+@few
+@given(seeds, st.sampled_from([0.2, 1.0, 5.0]))
+def test_equivalent_networks_score_alike(seed, ess):
+    """Turning the arc between the ends of equal parents leaves the class of a graph as it is."""
+    rng = np.random.default_rng(seed)
+    counts = MemoryCounts(make_table(rng, (2, 3, 2, 4, 3), 100))
+    first = family_scores(counts, [(0, 1), (0,), (0, 1, 2), (3,)], ess).sum()
+    other = family_scores(counts, [(1,), (1, 0), (0, 1, 2), (3,)], ess).sum()
+    assert first == approx(other, abs=1e-9)
+
+
+def draw(network, n_rows, rng):
+    codes = np.zeros((len(network.dag.names), n_rows), np.uint8)
+    for node in network.dag.order:
+        axes = network.axes(node)
+        table = np.moveaxis(network.tables[node], axes.index(node), -1)
+        given_axes = [axis for axis in axes if axis != node]
+        p = table[tuple(codes[axis] for axis in given_axes)]
+        codes[node] = (rng.random(n_rows)[:, None] > np.cumsum(np.atleast_2d(p), axis=1)[:, :-1]).sum(axis=1)
+    return MemoryCounts(CodedTable(network.schema, codes))
+
+
+def colliders(parents):
+    linked = {frozenset((p, c)) for c, found in enumerate(parents) for p in found}
+    return {
+        (frozenset((x, y)), c)
+        for c, found in enumerate(parents)
+        for x, y in itertools.combinations(found, 2)
+        if frozenset((x, y)) not in linked
+    }, linked
+
+
+def strong_network(rng, parents):
+    """Give a graph tables in which every arc matters: binary columns, each parent raising the log-odds by itself.
+
+    All raise them, so that two paths never cancel out, and rows from the network show all its dependences.
+    """
+    schema = make_schema((2,) * len(parents))
+    tables = []
+    for node, found in enumerate(parents):
+        shifts = rng.uniform(0.7, 1.1, len(found))
+        odds = np.full((2,) * len(found), rng.uniform(-0.5, 0.5))
+        for axis, shift in enumerate(shifts):
+            odds = odds + shift * np.array([-1.0, 1.0]).reshape([2 if k == axis else 1 for k in range(len(found))])
+        one = 1 / (1 + np.exp(-odds))
+        table = np.stack([1 - one, one], axis=-1)
+        dag = Dag(schema.names, tuple(map(tuple, parents)))
+        axes = Network(schema, dag, ()).axes(node)
+        source = [*found, node]
+        tables.append(np.transpose(table, [source.index(axis) for axis in axes]))
+    return Network(schema, Dag(schema.names, tuple(map(tuple, parents))), tuple(tables))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rai_recovers_the_network_that_the_rows_came_from(seed):
+    rng = np.random.default_rng(100 + seed)
+    parents = [tuple(p for p in range(node) if rng.random() < 0.4)[-2:] for node in range(6)]
+    network = strong_network(rng, parents)
+    learnt = rai.learn_general(draw(network, 50_000, rng), strict=True)
+    assert colliders(learnt.dag.parents) == colliders(parents)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rai_recovers_augmented_networks(seed):
+    rng = np.random.default_rng(200 + seed)
+    parents = [tuple(p for p in range(node) if rng.random() < 0.4)[-2:] for node in range(5)]
+    network = strong_network(rng, [*((*p, 5) for p in parents), ()])
+    learnt = rai.learn_augmented(draw(network, 50_000, rng), strict=True)
+    found = [tuple(p for p in ps if p != 5) for ps in learnt.dag.parents[:-1]]
+    assert colliders(found) == colliders(parents)

@@ -1,0 +1,120 @@
+"""Options, limits and odd tables of RAI and exact search."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tanbark as tb
+from strategies import make_table
+from tanbark.counts import MemoryCounts
+from tanbark.structure import exact, rai
+
+ALL = [tb.RAIANB, tb.RAIGBN, tb.ExactANB, tb.ExactGBN]
+everyone = pytest.mark.parametrize("cls", ALL)
+
+
+def rows(seed=0, n=300, gaps=0.0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    a = np.where(rng.random(n) < 0.8, y, 1 - y)
+    b = np.where(rng.random(n) < 0.8, a, rng.integers(0, 3, n))
+    X = pd.DataFrame({"a": a, "b": b, "c": rng.integers(0, 2, n), "same": 0}).astype(float)
+    return X.mask(rng.random(X.shape) < gaps), y
+
+
+@everyone
+def test_a_constant_column_takes_no_part(cls):
+    X, y = rows()
+    with_it, without = cls().fit(X, y), cls().fit(X.drop(columns="same"), y)
+    assert with_it.structure_score_ == pytest.approx(without.structure_score_)
+    arcs = [arc for arc in with_it.dag_.arcs() if "same" not in arc]
+    assert arcs == without.dag_.arcs()
+
+
+@everyone
+def test_gaps_are_allowed(cls):
+    X, y = rows(gaps=0.1)
+    clf = cls().fit(X, y)
+    assert clf.score(X, y) > 0.7
+    assert ("class", "a") in clf.dag_.arcs() or ("a", "class") in clf.dag_.arcs()
+
+
+@pytest.mark.parametrize("cls", [tb.ExactANB, tb.ExactGBN])
+def test_gaps_in_every_row_are_refused(cls):
+    X, y = rows()
+    X = X.assign(a=np.where(np.arange(len(X)) % 2, X.a, np.nan), b=np.where(np.arange(len(X)) % 2, np.nan, X.b))
+    with pytest.raises(tb.InputError, match="Every row has a gap"):
+        cls().fit(X, y)
+
+
+@everyone
+@pytest.mark.parametrize("ess", [0, -1, "one", True, float("nan"), None])
+def test_a_wrong_sample_size_is_refused(cls, ess):
+    with pytest.raises(tb.OptionError, match="ess, the equivalent sample size"):
+        cls(ess=ess).fit(*rows())
+
+
+def test_other_wrong_options_are_refused():
+    for options in ({"max_order": -1}, {"max_order": 1.5}, {"start_order": None}, {"strict": "yes"}):
+        with pytest.raises(tb.OptionError, match=next(iter(options))):
+            tb.RAIANB(**options).fit(*rows())
+    for options in ({"max_parents": -1}, {"max_memory": "8 GB"}, {"max_memory": 0}):
+        with pytest.raises(tb.OptionError, match=next(iter(options))):
+            tb.ExactANB(**options).fit(*rows())
+
+
+def test_too_much_memory_is_refused_before_it_is_taken():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (50, 40)), rng.integers(0, 2, 50)
+    with pytest.raises(tb.TableTooLargeError, match=re.escape("40 columns takes") + r".*max_memory.*RAIANB"):
+        tb.ExactANB().fit(X, y)
+    with pytest.raises(tb.TableTooLargeError, match="max_memory"):
+        tb.ExactGBN(max_memory=100).fit(*rows())
+
+
+def test_the_order_is_limited():
+    counts = MemoryCounts(make_table(np.random.default_rng(4), (*[3] * 8, 2), 600))
+    whole = rai.learn_augmented(counts)
+    assert set(whole.report.tests) >= {0, 1}
+    assert set(rai.learn_augmented(counts, max_order=0).report.tests) == {0}
+    left = list(whole.report.edges.values())
+    assert left == sorted(left, reverse=True)
+    assert left[-1] == whole.dag.n_arcs - 8
+
+
+def test_stages_are_told(capsys):
+    tb.ExactANB(verbose=True).fit(*rows())
+    told = capsys.readouterr().err
+    assert "8 sets of 3 columns" in told
+    assert "the optimum is" in told
+    tb.ExactANB().fit(*rows())
+    assert not capsys.readouterr().err
+
+
+def test_nothing_to_learn():
+    X, y = pd.DataFrame({"same": [0, 0, 0]}), [0, 1, 1]
+    for cls in ALL:
+        clf = cls().fit(X, y)
+        assert clf.predict(X).tolist() == [1, 1, 1]
+    assert exact.needed_memory(25) < 4.1 * 2**30
+
+
+@everyone
+def test_model_files_keep_predictions(cls, tmp_path):
+    X, y = rows(gaps=0.05)
+    clf = cls(ess=2.0).fit(X, y)
+    clf.save(tmp_path / "model.json")
+    back = tb.load(tmp_path / "model.json")
+    assert type(back) is cls
+    assert back.ess == 2.0
+    assert np.array_equal(back.predict_proba(X), clf.predict_proba(X))
+
+
+@everyone
+def test_the_learners_have_names(cls):
+    name = {"RAIANB": "rai-anb", "RAIGBN": "rai-gbn", "ExactANB": "exact-anb", "ExactGBN": "exact-gbn"}[cls.__name__]
+    X, y = rows()
+    named = tb.BayesNetClassifier(name, options={"ess": 2.0}, prior="bdeu").fit(X, y)
+    assert named.dag_ == cls(ess=2.0).fit(X, y).dag_
