@@ -134,12 +134,14 @@ def cost(network: Network, pattern: Pattern) -> Cost:
     return _cost(flat, pattern, order, around, ends, entries)
 
 
-def _groups(flat: Engine, pattern: Pattern) -> list[Array]:
+def _groups(flat: Engine, pattern: Pattern) -> tuple[Array, tuple[int, int, int]]:
     unknown = len(flat.sizes) - len(pattern[2])
     if unknown > MAX_UNKNOWN:
         msg = f"{unknown:,} variables are unknown at once; at most {MAX_UNKNOWN:,} can be planned for. Observe some."
         raise TableTooLargeError(msg)
-    return [np.array(group, np.int64) for group in pattern[:4]]
+    kept, best, seen, soft, _ = pattern
+    first, second = len(kept), len(kept) + len(best)
+    return np.array((*kept, *best, *seen, *soft), np.int64), (first, second, second + len(seen))
 
 
 def _cost(flat: Engine, pattern: Pattern, order: Array, around: Array, ends: Array, entries: Array) -> Cost:
@@ -179,18 +181,18 @@ def _refuse(price: Cost, limit: int) -> None:
     raise TableTooLargeError(msg)
 
 
-def execute_one(network: Network, made: Plan, codes: list[int], soft: Floats | None) -> tuple[Floats, float, Array]:
-    """Run a plan for one row of evidence; see :func:`execute`."""
+def execute_one(
+    network: Network, made: Plan, codes: list[int], soft: Floats | None
+) -> tuple[Floats, float, float, Array]:
+    """Run a plan for one row of evidence: the answer, its sum, the logarithm of its scale, the best states."""
     from tanbark.inference import run_kernels
 
-    values, states = np.empty((1, made.n_out)), np.empty((1, made.n_best), np.int64)
-    row, given = np.array([codes], np.int64), made.tables if soft is None else np.concatenate([made.tables, soft])
-    sizes = engine(network).sizes
-    run_kernels.run(made.program, sizes, given, row, 0, 1, False, values, states)
-    if values.max() > UNDERFLOW:
-        return values[0], 0.0, states[0]
-    several, scale, choices = execute(network, made, row, np.zeros(0) if soft is None else soft)
-    return several[0], float(scale[0]), choices[0]
+    row, given = np.array(codes, np.int64), made.tables if soft is None else np.concatenate([made.tables, soft])
+    values, total, states = run_kernels.run_one(made.program, engine(network).sizes, given, row, made.n_out)
+    if total > UNDERFLOW:
+        return values, total, 0.0, states
+    several, scale, choices = execute(network, made, row[None], np.zeros(0) if soft is None else soft)
+    return several[0], float(several.sum()), float(scale[0]), choices[0]
 
 
 def execute(

@@ -28,11 +28,12 @@ def elimination(
     linked = _interactions(scopes, bounds, used, phase, place, m)
     turn = np.empty(m, np.int8)
     logs = np.empty(m)
-    steps = 0
+    steps, sums = 0, 0
     for k in range(m):
         turn[k] = phase[free[k]]
         logs[k] = np.log(sizes[free[k]])
         steps += turn[k] != KEPT
+        sums += turn[k] == SUM
     order, ends = np.empty(steps, np.int64), np.zeros(steps + 1, np.int64)
     around = np.empty(max(16, 4 * m), np.int64)
     entries = np.empty(steps)
@@ -40,7 +41,7 @@ def elimination(
     near = np.empty(m, np.int64)
     largest = 1.0
     for step in range(steps):
-        best = _cheapest(linked, turn, logs, fill, weight, stale, near)
+        best = _cheapest(SUM if step < sums else MAX, linked, turn, logs, fill, weight, stale, near)
         degree = _neighbours(linked, best, near)
         while ends[step] + degree > len(around):
             around = np.concatenate((around, np.empty(len(around), np.int64)))
@@ -97,10 +98,9 @@ def _neighbours(linked: Array, node: int, near: Array) -> int:
 
 @kernel
 def _cheapest(
-    linked: Array, turn: Array, logs: Array, fill: Array, weight: Array, stale: Array, near: Array
+    now: int, linked: Array, turn: Array, logs: Array, fill: Array, weight: Array, stale: Array, near: Array
 ) -> int:  # fmt: skip
     """Find the next variable; a fill-in that is worse than the best so far is not counted to its end."""
-    now = SUM if (turn == SUM).any() else MAX
     best, least, lightest = -1, np.int64(1 << 62), np.inf
     for again in range(2):
         for k in range(len(turn)):

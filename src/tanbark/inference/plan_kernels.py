@@ -17,39 +17,46 @@ Array = NDArray[Any]
 
 
 @kernel
+def _phases(n: int, members: Array, ends: tuple[int, int, int]) -> tuple[Array, Array]:
+    """Give each variable its phase and say which have soft evidence.
+
+    ``members`` are those to keep, up to the first end, to maximise, up to the second, observed, and softly observed.
+    """
+    phase, softly = np.zeros(n, np.int8), np.zeros(n, np.bool_)
+    phase[members[: ends[0]]] = KEPT
+    phase[members[ends[0] : ends[1]]] = MAX
+    phase[members[ends[1] : ends[2]]] = SEEN
+    softly[members[ends[2] :]] = True
+    return phase, softly
+
+
+@kernel
 def price(
-    sizes: Array, scopes: Array, bounds: Array, zeros: Array, kept: Array, best: Array, seen: Array, soft: Array,
+    sizes: Array, scopes: Array, bounds: Array, zeros: Array, members: Array, ends: tuple[int, int, int],
     whole: bool,
 ) -> Any:  # fmt: skip
     """Give what :func:`elimination` gives for a pattern."""
-    phase, softly = np.zeros(len(sizes), np.int8), np.zeros(len(sizes), np.bool_)
-    phase[kept] = KEPT
-    phase[best] = MAX
-    phase[seen] = SEEN
-    softly[soft] = True
+    phase, softly = _phases(len(sizes), members, ends)
     used = relevant(scopes, bounds, phase, softly, np.ones_like(zeros) if whole else zeros)
     return elimination(sizes, scopes, bounds, used, phase)
 
 
 @kernel
 def make(
-    sizes: Array, scopes: Array, strides: Array, bounds: Array, starts: Array, tables: Array, zeros: Array, kept: Array,
-    best: Array, seen: Array, soft: Array, whole: bool, limit: float,
+    sizes: Array, scopes: Array, strides: Array, bounds: Array, starts: Array, tables: Array, zeros: Array,
+    members: Array, ends: tuple[int, int, int], whole: bool, limit: float,
 ) -> tuple[float, Array, Array]:  # fmt: skip
     """Plan from end to end: which families, which order, and, unless the largest factor is past the limit, how.
 
     Returns the entries of the largest factor, the program in one array (few arrays cross quickly between Python and the
     kernels), and the tables that it starts from.
     """
-    phase, softly = np.zeros(len(sizes), np.int8), np.zeros(len(sizes), np.bool_)
-    slots = np.full(len(sizes), -1, np.int64)
-    phase[kept] = KEPT
-    phase[best] = MAX
-    phase[seen] = SEEN
-    slots[seen] = np.arange(len(seen))
-    softly[soft] = True
+    phase, softly = _phases(len(sizes), members, ends)
+    slots, kept = np.full(len(sizes), -1, np.int64), members[: ends[0]]
+    for k in range(ends[1], ends[2]):
+        slots[members[k]] = k - ends[1]
     used = relevant(scopes, bounds, phase, softly, np.ones_like(zeros) if whole else zeros)
-    order, around, ends, _, largest = elimination(sizes, scopes, bounds, used, phase)
+    order, around, bands, _, largest = elimination(sizes, scopes, bounds, used, phase)
     joint = 1.0
     for node in kept:
         joint *= sizes[node]
@@ -58,7 +65,20 @@ def make(
         return largest, slots, np.empty(0)
     softly &= used
     program = assemble(
-        sizes, scopes, strides, bounds, starts, used, phase, softly, slots, order, around, ends, kept, len(best)
+        sizes,
+        scopes,
+        strides,
+        bounds,
+        starts,
+        used,
+        phase,
+        softly,
+        slots,
+        order,
+        around,
+        bands,
+        kept,
+        ends[1] - ends[0],
     )
     return largest, _pack(program), _gather(tables, starts, np.flatnonzero(used))
 

@@ -41,10 +41,10 @@ def query(
     softly, _ = read_soft(network, soft, known)
     _refuse_known(network, wanted, known)
     made = engine.plan(network, (wanted, (), tuple(known), tuple(softly), False), max_entries)
-    values, scale, _ = _run_one(network, made, known, softly)
+    values, total, scale, _ = _run_one(network, made, known, softly)
     if scale == -math.inf:
         raise impossible(network, known, softly)
-    return Posterior(names, states, (values / values.sum()).reshape(made.out_shape))
+    return Posterior(names, states, (values / total).reshape(made.out_shape))
 
 
 def _refuse_known(network: Network, wanted: Iterable[int], known: Iterable[int]) -> None:
@@ -54,7 +54,9 @@ def _refuse_known(network: Network, wanted: Iterable[int], known: Iterable[int])
             raise InputError(msg)
 
 
-def _run_one(network: Network, made: engine.Plan, known: dict[int, int], softly: Soft) -> tuple[Floats, float, Array]:
+def _run_one(
+    network: Network, made: engine.Plan, known: dict[int, int], softly: Soft
+) -> tuple[Floats, float, float, Array]:
     soft = flat_soft(made, softly) if softly else None
     return engine.execute_one(network, made, [known[column] for column in made.seen], soft)
 
@@ -108,7 +110,7 @@ def _best(
     if evidence == -math.inf:
         raise impossible(network, known, softly)
     made = engine.plan(network, ((), wanted, tuple(known), tuple(softly), True), max_entries)
-    values, scale, states = _run_one(network, made, known, softly)
+    values, _, scale, states = _run_one(network, made, known, softly)
     code = dict(zip(made.order[len(made.order) - made.n_best :], states.tolist(), strict=True))
     columns = network.schema.columns
     found: dict[str, Level] = {columns[c].name: columns[c].states()[code[c]] for c in wanted}
@@ -117,7 +119,7 @@ def _best(
 
 def _log_evidence(network: Network, known: dict[int, int], softly: Soft) -> float:
     made = engine.plan(network, ((), (), tuple(known), tuple(softly), True))
-    values, scale, _ = _run_one(network, made, known, softly)
+    values, _, scale, _ = _run_one(network, made, known, softly)
     return scale if scale == -math.inf else math.log(float(values[0])) + scale
 
 

@@ -82,6 +82,14 @@ def run(
 
 
 @kernel
+def run_one(packed: Array, sizes: Array, given: Array, codes: Array, n_out: int) -> tuple[Array, float, Array]:
+    """Run a program for one row of evidence; give the answer, its sum and the best states."""
+    out, states = np.empty((1, n_out)), np.empty((1, len(_part(packed, 13)) - 1), np.int64)
+    run(packed, sizes, given, codes.reshape(1, -1), 0, 1, False, out, states)
+    return out[0], out.sum(), states[0]
+
+
+@kernel
 def _enter(program: Program, codes: Array, again: bool, position: Array, fresh: Array) -> None:
     """Read every given factor at the observed states; mark those that moved."""
     base, bounds, slots, strides, n_given = program[0], program[1], program[2], program[3], program[11][1]
