@@ -80,7 +80,7 @@ class GBN(GraphClassifier):
 
     Parameters
     ----------
-    score : {"loglik", "aic", "bic", "bdeu", "k2"}, default "bic"
+    score : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
     {climbed}
     blanket_only : bool, default False
         Keep only the arcs into the class and into its children. The same for complete rows; with gaps, what the other
@@ -122,7 +122,7 @@ class BAN(GraphClassifier):
 
     Parameters
     ----------
-    score : {"loglik", "aic", "bic", "bdeu", "k2"}, default "bdeu"
+    score : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bdeu"
     conditional : bool, default True
         Score the features' families with the class in them; otherwise the class is ignored until the graph is found.
     {climbed}
@@ -166,7 +166,7 @@ class SparseCandidateGBN(GraphClassifier):
     ----------
     k : int, default 5
         Candidate parents of every column.
-    score : {"loglik", "aic", "bic", "bdeu", "k2"}, default "bic"
+    score : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
     {climbed}
     blanket_only : bool, default False
         Keep only the arcs into the class and into its children.

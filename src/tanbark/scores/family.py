@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
+from tanbark.scores.mml import family_score
+
 Floats = NDArray[np.float64]
 FamilyScore = Callable[[Floats, int, float], Floats]
 
@@ -43,11 +45,16 @@ def _k2(counts: Floats, n_configs: int, ess: float) -> Floats:
     return _log_marginal(counts, 1.0)
 
 
+def _mml(counts: Floats, n_configs: int, ess: float) -> Floats:
+    return np.array([family_score(table) for table in counts])
+
+
 FAMILY_SCORES: dict[str, FamilyScore] = {
     "loglik": _log_likelihood,  # maximum likelihood, no penalty
     "aic": _aic,  # Akaike (1974): 1 nat for every free parameter
     "bic": _bic,  # Schwarz (1978): half the log of the rows for every free parameter
     "bdeu": _bdeu,  # Heckerman, Geiger and Chickering (1995), section 7
+    "mml": _mml,  # minus the message length in nits; with nothing stated, the adaptive code of K2's prior
     "k2": _k2,  # Cooper and Herskovits (1992), Theorem 1
 }
 """Functions of (families, configs, states) counts, the number of parent configurations, and the equivalent sample size.

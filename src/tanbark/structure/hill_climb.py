@@ -258,7 +258,7 @@ def learn(
     Parameters
     ----------
     counts : CountEngine
-    score : {"loglik", "aic", "bic", "bdeu", "k2"}
+    score : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}
     ess : float
         Equivalent sample size of "bdeu".
     max_parents : int, optional
