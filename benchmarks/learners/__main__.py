@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.learners.networks import random_network, read_bif, sample
+from benchmarks.learners.networks import published, random_network, sample
 from tanbark.counts import MemoryCounts
 from tanbark.structure.gains import Gains
 from tanbark.structure.hill_climb import learn
@@ -120,7 +120,7 @@ def main() -> None:
     parser.add_argument("--score", action="append", choices=["bic", "bdeu"])
     options = parser.parse_args()
     peers = dict(peer.split("=", 1) for peer in options.peer)
-    network = read_bif(options.network) if options.network else random_network()
+    network = published(options.network) if options.network else random_network()
     codes = sample(network, options.rows, seed=1)
     print(f"Python {sys.version.split()[0]}, numpy {np.__version__}, network {options.network or 'random'}")
     for score in options.score or ["bic", "bdeu"]:

@@ -1,15 +1,13 @@
-"""Networks to sample from: a published one in the BIF format, or a random one of ALARM's size."""
+"""Networks to sample from: a published one from a file, or a random one of ALARM's size."""
 
 from __future__ import annotations
 
-import gzip
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-NAME = r"[^\s,(){}|;]+"
+import tanbark as tb
 
 
 @dataclass(frozen=True)
@@ -50,31 +48,14 @@ def random_network(n: int = 37, n_arcs: int = 46, seed: int = 0) -> Known:
     return Known([f"x{i}" for i in range(n)], states, parents, tables)
 
 
-def read_bif(path: Path) -> Known:
-    """Read a network of discrete columns in the BIF format."""
-    content = path.read_bytes()
-    text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
-    levels: dict[str, list[str]] = {}
-    for name, found in re.findall(rf"variable\s+({NAME})\s*\{{\s*type\s+discrete\s*\[[^\]]*\]\s*\{{([^}}]*)\}}", text):
-        levels[name] = [level.strip() for level in found.split(",")]
-    families: dict[str, tuple[list[str], str]] = {}
-    for head, body in re.findall(r"probability\s*\(([^)]*)\)\s*\{([^}]*)\}", text):
-        child, _, given = head.partition("|")
-        families[child.strip()] = [p.strip() for p in given.split(",") if p.strip()], body
-    order: list[str] = []
-    while len(order) < len(levels):
-        order += [name for name in levels if name not in order and all(p in order for p in families[name][0])]
-    place = {name: number for number, name in enumerate(order)}
-    tables = [_table(name, *families[name], levels) for name in order]
-    parents = [[place[p] for p in families[name][0]] for name in order]
-    return Known(order, [len(levels[name]) for name in order], parents, tables)
-
-
-def _table(name: str, parents: list[str], body: str, levels: dict[str, list[str]]) -> np.ndarray:
-    table = np.zeros((*(len(levels[p]) for p in parents), len(levels[name])))
-    for given, numbers in re.findall(r"(?:\(([^)]*)\)|table)\s*([^;]*);", body):
-        config = [level.strip() for level in given.split(",") if level.strip()]
-        cell = tuple(levels[p].index(level) for p, level in zip(parents, config, strict=True))
-        table[cell] = [float(number) for number in numbers.split(",")]
-    table = table.reshape(-1, len(levels[name]))
-    return table / table.sum(axis=1, keepdims=True)
+def published(path: Path) -> Known:
+    """Take a network from a file in any format that Tanbark reads."""
+    network = tb.read_network(path)
+    order, sizes = network.dag.order, network.schema.cardinalities
+    place = {node: position for position, node in enumerate(order)}
+    return Known(
+        [network.dag.names[node] for node in order],
+        [sizes[node] for node in order],
+        [[place[p] for p in network.axes(node)[:-1]] for node in order],
+        [network.tables[node].reshape(-1, sizes[node]) for node in order],
+    )
