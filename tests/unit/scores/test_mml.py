@@ -231,3 +231,23 @@ def test_wrong_options():
         mml.nb_logit([[0]], [[1, 1]], [2], alpha=-1.0)
     with pytest.raises(InputError, match="2 features"):
         mml.nb_logit([[0]], [[1, 1]], [2, 2])
+
+
+@pytest.mark.parametrize("counts", [[3, 7], [5, 2, 0, 4], [1, 1], [9, 0, 2]])
+def test_a_stated_multinomial_by_its_fisher_matrix(counts):
+    """The same length from the determinant of the whole matrix instead of its closed form."""
+    n = np.array(counts, float)
+    size, d = n.sum(), len(n) - 1
+    theta = (n + 0.5) / (size + len(n) / 2)
+    fisher = size * (np.diag(1 / theta[:-1]) + 1 / theta[-1])
+    length = -(n * np.log(theta)).sum() - math.lgamma(len(n)) + 0.5 * np.linalg.slogdet(fisher)[1] + mml.lattice(d)
+    assert mml.mml87(counts).total == approx(length, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("d", "moment"),
+    [(1, 1 / 12), (2, 5 / (36 * math.sqrt(3))), (3, 19 / (192 * 2 ** (1 / 3))), (4, 13 / (120 * math.sqrt(2)))],
+)
+def test_lattices_by_their_second_moments(d, moment):
+    """Conway and Sloane (1999), table 2.3: the integers, and the lattices A2, A3* and D4."""
+    assert mml.lattice(d) == approx(d / 2 * (1 + math.log(moment)), abs=1e-5)
