@@ -4,6 +4,7 @@ from tanbark.estimators.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.averaged import A2DE, AODE
 from tanbark.estimators.blanket import MarkovBlanketMML
 from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
+from tanbark.estimators.comparison import Comparison, compare_scores, hommel
 from tanbark.estimators.discretizers import (
     MDLPDiscretizer,
     MedianDiscretizer,
@@ -47,6 +48,7 @@ __all__ = [
     "ArcReport",
     "BayesNetClassifier",
     "ChowLiuTree",
+    "Comparison",
     "CrossValidation",
     "ExactANB",
     "ExactGBN",
@@ -67,6 +69,8 @@ __all__ = [
     "UniformDiscretizer",
     "WrapperKDB",
     "arc_report",
+    "compare_scores",
     "cross_validate_network",
+    "hommel",
     "load",
 ]
