@@ -71,7 +71,7 @@ def test_notebooks_show_pictures(model):
 
 def test_a_huge_network_is_shown_as_text():
     names = [f"x{k}" for k in range(450)]
-    network = tb.Network.from_tables(dict.fromkeys(names, (0, 1)), dict.fromkeys(names, [0.5, 0.5]))
+    network = tb.Network.from_tables(dict.fromkeys(names, (0, 1)), {name: [0.5, 0.5] for name in names})
     assert "<pre>" in network._repr_html_()
 
 
