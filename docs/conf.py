@@ -16,7 +16,9 @@ version = release = tanbark.__version__
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_templates", "numbers"]
+html_title = project
 html_theme = "pydata_sphinx_theme"
+html_sidebars = {page: [] for page in ("start", "inside", "generated/gallery")}
 html_theme_options = {"show_prev_next": False, "navbar_end": ["theme-switcher"]}
 html_show_sourcelink = False
 myst_enable_extensions = ["dollarmath", "deflist"]
