@@ -40,12 +40,12 @@ def test_the_exact_evidence_of_the_notes_rows():
 
 def test_the_prior_of_a_slope():
     """Two uniform tables give a slope whose density is known; the normal one is within 0.15 nits of it up to 5."""
+    log = naive_evidence.log_logistic
     variance = 4 * conditional.nb_variances((2,), 1.0, 1.0)[1]
     assert variance == approx(2 * math.pi**2 / 3)
     for b in (0.5, 2.0, 5.0):
         grown = math.exp(b)
         exact = grown * ((b - 2) * grown + b + 2) / (grown - 1) ** 3
-        log = naive_evidence.log_logistic
         summed = quad(lambda v, b=b: math.exp(log(v) + log(v + b)), -40, 40)[0]
         assert exact == approx(summed, rel=1e-8)
         normal = math.exp(-0.5 * b**2 / variance) / math.sqrt(2 * math.pi * variance)
