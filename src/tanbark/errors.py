@@ -13,6 +13,7 @@
     TanbarkWarning (UserWarning)
     ├── UnseenCategoryWarning           categories met at prediction that training never saw
     ├── EmptyColumnWarning              a column without a single value
+    ├── NotConvergedWarning             an optimisation that stopped at its limit
     ├── NothingSelectedWarning          a selection of features that is empty
     └── ImpossibleEvidenceWarning       rows to which the model gives probability zero
 """
@@ -67,6 +68,10 @@ class UnseenCategoryWarning(TanbarkWarning):
 
 class EmptyColumnWarning(TanbarkWarning):
     """A column has no value at all, so it tells nothing about the class."""
+
+
+class NotConvergedWarning(TanbarkWarning):
+    """An optimisation stopped at its limit of iterations, short of its tolerance."""
 
 
 class NothingSelectedWarning(TanbarkWarning):

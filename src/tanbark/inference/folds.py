@@ -178,7 +178,7 @@ class FoldEvaluator:
         return self._remember(("group", group), lambda: self._sum_out(group), True)
 
     def _remember(self, key: Any, make: Callable[[], Floats], may_vanish: bool) -> Floats:
-        """Keep the last results within a fixed amount of memory, and note logarithms of zero where there may be some."""
+        """Keep the last results within a fixed amount of memory; note logarithms of zero where there may be some."""
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
