@@ -129,24 +129,33 @@ def _merge_few(
 
 
 @kernel
+def _look_up(counts: Array, terms: Array) -> float:
+    """Add up the terms of counts, which are a multiple of four; four sums at a time do not wait for one another."""
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    for cell in range(0, len(counts), 4):
+        first += terms[np.uint64(counts[cell])]
+        second += terms[np.uint64(counts[cell + 1])]
+        third += terms[np.uint64(counts[cell + 2])]
+        fourth += terms[np.uint64(counts[cell + 3])]
+    return first + second + (third + fourth)
+
+
+@kernel
 def _project_all(block: Array, plan: Array, rows: Array, scales: Array, terms: Array, sums: Array) -> None:
     """Add the terms of dense groups, side by side, to the sum of every set; a table is summed from an earlier one.
 
     ``plan[d]`` is (where the table begins, its cells, where its parent begins, bits below the column taken out, its
     bits); the first table is already in ``block``.
     """
-    reach = terms.shape[1]
+    within = block[: plan[0, 1]].sum() < terms.shape[1]
     for d in range(len(plan)):
         begin, cells, source, low, width = plan[d, 0], plan[d, 1], plan[d, 2], plan[d, 3], plan[d, 4]
         table = block[begin : begin + cells]
         if d:
             _drop_dense(block[source : source + (cells << width)], cells << width, low, width, table)
         total, row = 0.0, rows[d]
-        if row >= 0:
-            here = terms[row]
-            for cell in range(cells):
-                n = table[cell]
-                total += here[np.int64(n)] if n < reach else term(n, scales[d], row, terms)
+        if row >= 0 and within:
+            total = _look_up(table, terms[row])
         else:
             for cell in range(cells):
                 if table[cell] > 0:
