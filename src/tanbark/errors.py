@@ -14,6 +14,7 @@
     ├── UnseenCategoryWarning           categories met at prediction that training never saw
     ├── EmptyColumnWarning              a column without a single value
     ├── NothingSelectedWarning          a selection of features that is empty
+    ├── NotProvedWarning                an exact search that ended before it had proved its answer the best
     └── ImpossibleEvidenceWarning       rows to which the model gives probability zero
 """
 
@@ -71,6 +72,10 @@ class EmptyColumnWarning(TanbarkWarning):
 
 class NothingSelectedWarning(TanbarkWarning):
     """No feature helps, so that nothing is left of the table."""
+
+
+class NotProvedWarning(TanbarkWarning):
+    """An exact search ended before it had proved that no better network exists."""
 
 
 class ImpossibleEvidenceWarning(TanbarkWarning):

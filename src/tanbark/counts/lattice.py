@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,14 @@ def complete_rows(counts: CountEngine) -> tuple[NDArray[np.unsignedinteger], NDA
 def subset_scores(
     codes: NDArray[np.unsignedinteger], weights: NDArray[np.float64], cardinalities: tuple[int, ...],
     columns: tuple[int, ...], *, given: int | None, ess: float, n_jobs: int | None,
+    advance: Callable[[float], None] = lambda share: None,
 ) -> NDArray[np.float64]:  # fmt: skip
     r"""Compute h(S) for every subset S of ``columns``, by its bit mask; bit i stands for ``columns[i]``.
 
     .. math:: h(S) = \sum_{\text{cells}} \ln\Gamma(\tfrac{\alpha}{q_S} + N) - \ln\Gamma(\tfrac{\alpha}{q_S})
 
-    With ``given`` that column is in every set besides. The BDeu of X with parents P is h(P + X) - h(P).
+    With ``given`` that column is in every set besides. The BDeu of X with parents P is h(P + X) - h(P). ``advance`` is
+    told the share of the work that is done.
     """
     from tanbark.counts import lattice_kernels as kernels
 
@@ -60,7 +63,7 @@ def subset_scores(
             store = make_store(codes.shape[1], 256)
             kernels.walk_rows(part, weights, states, labels, n_given, fixed, top, ess, store, h)
 
-        run_threads(by_rows, [(fixed,) for fixed in range(1 << top)], threads)
+        _run_pieces(by_rows, 1 << top, threads, advance)
         return h
     places = np.argsort(-widths, kind="stable")
     states, widths = states[places], widths[places]
@@ -83,8 +86,20 @@ def subset_scores(
         store = make_store(codes.shape[1], 256)
         kernels.walk(table, counted, mask, top, stop, widths, states, places, q, ess, len(weights) == 0, store, h)
 
-    run_threads(by_tables, [(fixed,) for fixed in range(1 << top)], threads)
+    _run_pieces(by_tables, 1 << top, threads, advance)
     return h
+
+
+def _run_pieces(work: Callable[[int], None], n_pieces: int, threads: int, advance: Callable[[float], None]) -> None:
+    """Do numbered pieces of work on threads, and tell how many are done."""
+    done: list[int] = []
+
+    def piece(number: int) -> None:
+        work(number)
+        done.append(number)
+        advance(len(done) / n_pieces)
+
+    run_threads(piece, [(number,) for number in range(n_pieces)], threads)
 
 
 def _full_table(
