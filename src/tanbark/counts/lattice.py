@@ -55,13 +55,15 @@ def subset_scores(
     widths = np.array([max(int(r) - 1, 0).bit_length() for r in states], np.int64)
     h = np.zeros(1 << n)
     threads = thread_count(n_jobs)
+    stores = [make_store(codes.shape[1], 256) for _ in range(threads)]  # one for each piece of work at a time
     top = min(TOP_COLUMNS, n)
     if int(widths.sum()) + (n_given - 1).bit_length() > MOST_BITS:
         part = np.ascontiguousarray(codes[list(columns)])
 
         def by_rows(fixed: int) -> None:
-            store = make_store(codes.shape[1], 256)
+            store = stores.pop()
             kernels.walk_rows(part, weights, states, labels, n_given, fixed, top, ess, store, h)
+            stores.append(store)
 
         _run_pieces(by_rows, 1 << top, threads, advance)
         return h
@@ -83,8 +85,9 @@ def subset_scores(
                 size = kernels.drop_sparse(table, counted, len(table), low, int(widths[j]), *room)
                 table, counted, q = room[0][:size], room[1][:size], q / states[j]
                 mask &= ~(1 << int(places[j]))
-        store = make_store(codes.shape[1], 256)
+        store = stores.pop()
         kernels.walk(table, counted, mask, top, stop, widths, states, places, q, ess, len(weights) == 0, store, h)
+        stores.append(store)
 
     _run_pieces(by_tables, 1 << top, threads, advance)
     return h
