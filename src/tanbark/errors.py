@@ -15,6 +15,7 @@
     ├── EmptyColumnWarning              a column without a single value
     ├── NotConvergedWarning             an optimisation that stopped at its limit
     ├── NothingSelectedWarning          a selection of features that is empty
+    ├── NotProvedWarning                an exact search that ended before it had proved its answer the best
     └── ImpossibleEvidenceWarning       rows to which the model gives probability zero
 """
 
@@ -76,6 +77,10 @@ class NotConvergedWarning(TanbarkWarning):
 
 class NothingSelectedWarning(TanbarkWarning):
     """No feature helps, so that nothing is left of the table."""
+
+
+class NotProvedWarning(TanbarkWarning):
+    """An exact search ended before it had proved that no better network exists."""
 
 
 class ImpossibleEvidenceWarning(TanbarkWarning):
