@@ -79,6 +79,14 @@ def write_page(model: Any, path: str | os.PathLike[str], *, title: str | None = 
     return make_page(model, title=title).save(path)
 
 
+def explore(model: Any, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Page:
+    """Make the page, write it where a path is given, and give it."""
+    page = make_page(model, title=title)
+    if path is not None:
+        page.save(path)
+    return page
+
+
 def assemble(data: dict[str, Any]) -> Page:
     """Put data, style and scripts into the template.
 

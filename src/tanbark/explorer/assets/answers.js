@@ -80,13 +80,14 @@ function hardState(likelihood) {
   return found;
 }
 
-/* Training rows with the value of a column and those of its parents that are set; null without counts. */
+/* Training rows with the value of a column and those of its parents that are set; null where nothing is. */
 function supportOf(model, node, likelihoods) {
-  const counts = model.data.counts;
-  if (counts === null || hardState(likelihoods[node]) < 0) return null;
-  const axes = model.data.axes[node];
+  const { counts, axes: all, target } = model.data;
+  const axes = all[node];
   const sizes = axes.map((axis) => model.sizes[axis]);
-  const states = axes.map((axis) => (axis === model.target ? -1 : hardState(likelihoods[axis])));
+  const states = axes.map((axis) => hardState(likelihoods[axis]));
+  const set = node === target ? states.some((state) => state >= 0) : hardState(likelihoods[node]) >= 0;
+  if (!set) return null;
   let total = 0;
   counts[node].forEach((count, place) => {
     let rest = place;
@@ -104,7 +105,7 @@ function support(model, likelihoods) {
   if (model.data.counts === null) return null;
   let least = { rows: model.data.rows, node: null };
   likelihoods.forEach((_, node) => {
-    const rows = node === model.target ? null : supportOf(model, node, likelihoods);
+    const rows = supportOf(model, node, likelihoods);
     if (rows !== null && rows < least.rows) least = { rows, node };
   });
   return least;

@@ -185,7 +185,9 @@ class App {
     const boxes = this.view === "graph" ? this.graph.boxes : this.cards;
     boxes.forEach((box, node) => box.element.classList.toggle("missed", !matches[node]));
     const n = matches.filter(Boolean).length;
-    byId("found").textContent = words.length ? `${n} of ${model.names.length} variables match.` : "";
+    const hidden = this.view === "graph" && this.graph.layout.hidden.length > 0;
+    const told = hidden ? `The arcs from ${model.names[model.data.target]} are drawn only for the selected variable.` : "";
+    byId("found").textContent = words.length ? `${n} of ${model.names.length} variables match.` : told;
     if (this.view === "list") this.sortList();
   }
 
@@ -296,6 +298,8 @@ class App {
     on("help", "click", () => byId("help-dialog").showModal());
     on("close-help", "click", () => byId("help-dialog").close());
     on("close-table", "click", () => byId("table-dialog").close());
+    window.addEventListener("beforeprint", () => (this.screenScale = this.view === "graph" ? this.graph.fitPaper() : null));
+    window.addEventListener("afterprint", () => this.screenScale && this.graph.zoom(this.screenScale));
     window.addEventListener("hashchange", () => this.onAddress());
     document.addEventListener("keydown", (event) => this.onKey(event));
     this.connectTabs();
@@ -342,7 +346,7 @@ class App {
 
 function facts(model) {
   const { data } = model;
-  const parts = [data.kind];
+  const parts = model.title.startsWith(data.kind) ? [] : [data.kind];
   if (data.rows !== null) parts.push(`learnt from ${count(data.rows)} rows`);
   const features = data.target >= 0 ? model.names.length - 1 : model.names.length;
   parts.push(data.target >= 0 ? `${features} features` : `${features} variables`);

@@ -18,7 +18,8 @@ class Card {
       h("div", { class: "card-head" }, name, this.mark, tools),
       h("div", { class: "states", onkeydown: (event) => this.onKey(event) }, this.rows.map((row) => row.element)),
     );
-    if (node === app.target) this.element.classList.add("asked");
+    const longest = Math.max(...model.columns[node].labels.map((label) => label.length));
+    this.element.style.setProperty("--label", `${Math.min(8.2, 0.9 + 0.53 * longest)}em`);
     this.rows[0].pick.tabIndex = 0;
   }
 

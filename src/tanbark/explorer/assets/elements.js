@@ -27,7 +27,7 @@ function byId(id) {
 function percent(p) {
   if (p === 0) return "0 %";
   if (p === 1) return "100 %";
-  if (p < 5e-5) return `${(100 * p).toExponential(0)} %`;
+  if (p < 5e-5) return p < 1e-12 ? "~ 0 %" : `${(100 * p).toExponential(0)} %`;
   const value = 100 * p;
   const digits = value < 1 || value > 99 ? 2 : 1;
   return value > 99.995 ? "> 99.99 %" : `${value.toFixed(digits)} %`;

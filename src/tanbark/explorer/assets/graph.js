@@ -1,9 +1,13 @@
 /* The drawing: boxes in layers as laid out beforehand, arcs as curves, all of it ordinary elements. */
 
 const FULL_UP_TO = 14; // variables whose states are shown in the drawing itself
-const CARD_WIDTH = 216;
-const CARD_GAP = 26;
-const LAYER_GAP = 54;
+const CARD_WIDTH = 178;
+const CARD_GAP = 16;
+const LAYER_GAP = 52;
+const SMALL_GAP = 44;
+const BEND_WIDTH = 10;
+const MARGIN = 14;
+const LEAST_SCALE = 0.62; // below it a drawing is scrolled instead of made smaller
 
 class Graph {
   constructor(app, layout) {
@@ -25,65 +29,68 @@ class Graph {
     this.fit();
   }
 
-  /* Stretch the layout so that the boxes as they are have room: layers down, places across. */
+  /* Give the boxes as they are the room they need: layers move down, and what stands on a layer moves apart. */
   place() {
     const { centers, widths, height } = this.layout;
     const levels = [...new Set(centers.map(([, y]) => y))].sort((a, b) => a - b);
-    const own = this.boxes.map((box, node) => {
+    const sizes = this.boxes.map((box, node) => {
       box.element.style.width = `${this.full ? CARD_WIDTH : Math.max(64, widths[node])}px`;
-      return { width: box.element.offsetWidth, height: box.element.offsetHeight };
+      return [box.element.offsetWidth, box.element.offsetHeight];
     });
-    this.stretch = this.full ? this.neededStretch(levels) : 1;
-    let top = 12;
-    this.levels = levels.map((level) => {
-      const tall = Math.max(...own.filter((_, node) => centers[node][1] === level).map((size) => size.height));
-      const found = { from: level - height / 2, to: level + height / 2, top, bottom: top + tall };
-      top += tall + (this.full ? LAYER_GAP : 46);
-      return found;
+    let top = MARGIN;
+    this.levels = levels.map((y) => {
+      const nodes = centers.flatMap((center, node) => (center[1] === y ? [node] : []));
+      const level = { from: y - height / 2, to: y + height / 2, top, bottom: top + Math.max(...nodes.map((node) => sizes[node][1])) };
+      level.across = this.spreadLevel(level, nodes, sizes);
+      top = level.bottom + (this.full ? LAYER_GAP : SMALL_GAP);
+      return level;
     });
-    const shift = this.full ? CARD_WIDTH / 2 : 0;
-    this.size = [this.layout.size[0] * this.stretch + 2 * shift, top];
     this.spots = centers.map(([x, y], node) => {
       const level = this.levels[levels.indexOf(y)];
-      const spot = { x: x * this.stretch + shift, top: level.top, bottom: level.top + own[node].height, width: own[node].width };
-      this.boxes[node].element.style.left = `${spot.x - spot.width / 2}px`;
-      this.boxes[node].element.style.top = `${spot.top}px`;
-      return spot;
+      return { x: level.across.get(x), top: level.top, bottom: level.top + sizes[node][1], width: sizes[node][0] };
     });
-    this.shift = shift;
-    this.crop();
+    this.crop(top - (this.full ? LAYER_GAP : SMALL_GAP));
+  }
+
+  /* Where the boxes and the bends of arcs on one layer come to stand, by where they stood in the layout. */
+  spreadLevel(level, nodes, sizes) {
+    const items = new Map(nodes.map((node) => [this.layout.centers[node][0], sizes[node][0]]));
+    for (const [, , route] of this.layout.routes) {
+      for (const [x, y] of route.slice(1, -1)) if (Math.abs(y - level.from) < 0.5 && !items.has(x)) items.set(x, BEND_WIDTH);
+    }
+    const order = [...items].sort(([a], [b]) => a - b);
+    const found = [];
+    order.forEach(([x, width], k) => {
+      const least = k ? found[k - 1] + (order[k - 1][1] + width) / 2 + (this.full ? CARD_GAP : 0) : -Infinity;
+      found.push(Math.max(x, least));
+    });
+    const drift = found.reduce((all, x, k) => all + x - order[k][0], 0) / found.length;
+    return new Map(order.map(([x], k) => [x, found[k] - drift]));
   }
 
   /* Cut the empty margins off. */
-  crop() {
-    const left = Math.min(...this.spots.map((spot) => spot.x - spot.width / 2)) - 12;
-    this.size[0] = Math.max(...this.spots.map((spot) => spot.x + spot.width / 2)) - left + 12;
+  crop(bottom) {
+    const all = [...this.spots.map(({ x, width }) => [x - width / 2, x + width / 2]), ...this.levels.flatMap((level) => [...level.across.values()].map((x) => [x, x]))];
+    const left = Math.min(...all.map(([low]) => low)) - MARGIN;
+    this.size = [Math.max(...all.map(([, high]) => high)) - left + MARGIN, bottom + MARGIN];
+    this.shift = -left;
     this.spots.forEach((spot, node) => {
-      spot.x -= left;
+      spot.x += this.shift;
       this.boxes[node].element.style.left = `${spot.x - spot.width / 2}px`;
+      this.boxes[node].element.style.top = `${spot.top}px`;
     });
-    this.shift -= left;
-  }
-
-  neededStretch(levels) {
-    let most = 1;
-    for (const level of levels) {
-      const across = this.layout.centers.filter(([, y]) => y === level).map(([x]) => x).sort((a, b) => a - b);
-      for (let k = 1; k < across.length; k++) most = Math.max(most, (CARD_WIDTH + CARD_GAP) / (across[k] - across[k - 1]));
-    }
-    return most;
   }
 
   /* A point of the layout's route in the drawing: edges of layers stay edges of layers. */
   point([x, y]) {
-    const level = this.levels.find((l) => y >= l.from - 0.5 && y <= l.to + 0.5);
-    return [x * this.stretch + this.shift, Math.abs(y - level.from) < Math.abs(y - level.to) ? level.top : level.bottom];
+    const level = this.levels.find(({ from, to }) => y >= from - 0.5 && y <= to + 0.5);
+    return [level.across.get(x) + this.shift, Math.abs(y - level.from) < 0.5 ? level.top : level.bottom];
   }
 
   drawArcs() {
     const [width, height] = this.size;
     const head = svg("path", { d: "M0,0 L8,4 L0,8 z", class: "arrow" });
-    const marker = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, head);
+    const marker = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" }, head);
     this.arcs = this.layout.routes.map(([parent, child, route]) => ({ parent, child, element: this.makeArc(parent, child, route) }));
     const lines = svg("svg", { class: "arcs", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, svg("defs", {}, marker));
     lines.append(...this.arcs.map((arc) => arc.element));
@@ -122,18 +129,21 @@ class Graph {
 
   fit() {
     const room = this.view.clientWidth - 4;
-    this.zoom(Math.min(1, room / this.size[0]));
+    this.zoom(Math.max(LEAST_SCALE, Math.min(1, room / this.size[0])));
+  }
+
+  /* Make the drawing fit a sheet of paper, and give back the size it had. */
+  fitPaper() {
+    const before = this.scale;
+    this.zoom(Math.min(1, 690 / this.size[0], 960 / this.size[1]));
+    return before;
   }
 
   zoom(scale) {
-    this.scale = Math.max(0.25, Math.min(2, scale));
+    this.scale = Math.max(0.15, Math.min(2, scale));
     this.paper.style.transform = `scale(${this.scale})`;
     this.holder.style.width = `${this.size[0] * this.scale}px`;
     this.holder.style.height = `${this.size[1] * this.scale}px`;
-  }
-
-  reveal(node) {
-    this.boxes[node].element.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 }
 

@@ -74,9 +74,14 @@ function showEvidence(app) {
   byId("clear").disabled = items.length === 0;
 }
 
+/* "= red", but "≤ 18" as it is. */
+function is(label) {
+  return /^[≤>] /.test(label) ? label : `= ${label}`;
+}
+
 function describe(model, node, likelihood) {
   const state = hardState(likelihood);
-  if (state >= 0) return `= ${model.label(node, state)}`;
+  if (state >= 0) return is(model.label(node, state));
   if (likelihood.every((v) => v === 0 || v === 1)) {
     return `≠ ${[...likelihood.keys()].filter((s) => likelihood[s] === 0).map((s) => model.label(node, s)).join(", ")}`;
   }
@@ -97,8 +102,17 @@ function showSupport(app) {
   place.textContent =
     least.node === null
       ? `Learnt from ${count(least.rows)} rows.`
-      : `At most ${count(least.rows)} of ${count(model.data.rows)} training rows had all of this: the rarest part is ${model.names[least.node]} with its parents.`;
+      : supportText(model, app.likelihoods, least);
   return least;
+}
+
+function supportText(model, likelihoods, { rows, node }) {
+  const set = likelihoods.filter((likelihood) => hardState(likelihood) >= 0).length;
+  const share = `${count(rows)} of ${count(model.data.rows)} training rows`;
+  if (set < 2) return `${share} had this value.`;
+  const parents = model.parents[node].filter((parent) => parent !== model.target && hardState(likelihoods[parent]) >= 0);
+  const part = [node, ...parents].map((n) => `${model.names[n]} ${describe(model, n, likelihoods[n])}`).join(" with ");
+  return `At most ${share} had all of this. The rarest part: ${part}.`;
 }
 
 /* Unobserved variables by what they are expected to tell. */
@@ -109,7 +123,7 @@ function showNext(app, found) {
   const open = bits.map((value, node) => ({ node, value })).filter(({ node }) => node !== target && app.likelihoods[node] === null);
   open.sort((a, b) => b.value - a.value);
   const most = Math.max(...open.map(({ value }) => value), 1e-12);
-  const shown = open.slice(0, NEXT_SHOWN).filter(({ value }) => value > 5e-7);
+  const shown = open.slice(0, NEXT_SHOWN).filter(({ value }) => value > 5e-5);
   const items = shown.map(({ node, value }) => {
     const fill = h("span", { class: "fill" });
     setWidth(fill, value / most);
@@ -118,7 +132,7 @@ function showNext(app, found) {
       {},
       h("button", { type: "button", class: "link", text: model.names[node], onclick: () => app.select(node) }),
       h("span", { class: "track", "aria-hidden": "true" }, fill),
-      h("span", { class: "value", text: `${value.toPrecision(2)} bits`, title: `${value}` }),
+      h("span", { class: "value", text: `${value < 0.01 ? value.toFixed(4) : value.toPrecision(2)} bits`, title: `${value}` }),
     );
   });
   place.replaceChildren(...(items.length ? items : [h("li", { class: "small", text: "Nothing that is still open would tell more." })]));
@@ -178,14 +192,14 @@ function showBest(app) {
     place.replaceChildren(h("p", { class: "small", text: "The evidence is impossible." }));
     return;
   }
-  const open = model.names.map((_, node) => node).filter((node) => hardState(likelihoods[node]) < 0);
+  const open = model.names.map((_, node) => node).filter((node) => hardState(likelihoods[node]) < 0 && model.sizes[node] > 1);
   open.sort((a, b) => (b === app.target) - (a === app.target));
   const item = (node) => h("div", {}, h("dt", { text: model.names[node] }), h("dd", { text: model.label(node, best.states[node]) }));
   const more = open.slice(BEST_SHOWN);
   place.replaceChildren(
     h("dl", { class: "pairs" }, open.slice(0, BEST_SHOWN).map(item)),
     ...(more.length ? [h("details", {}, h("summary", { text: `${more.length} more` }), h("dl", { class: "pairs" }, more.map(item)))] : []),
-    h("p", { class: "small", text: `Together their probability is ${percent(Math.exp(best.log - app.found.log))}.`, "data-exact": best.log }),
+    h("p", { class: "small", text: `The best states together, not each alone; their probability is ${percent(Math.exp(best.log - app.found.log))}.`, "data-exact": best.log }),
   );
 }
 
