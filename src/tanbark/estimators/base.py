@@ -371,6 +371,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """
         from tanbark.explorer import explore
 
+        check_is_fitted(self)
         return explore(self, path, title=title)
 
     def save(self, path: str | os.PathLike[str]) -> None:

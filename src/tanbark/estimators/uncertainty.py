@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from tanbark.errors import OptionError
 from tanbark.graph import Network
@@ -52,7 +51,8 @@ def draw_table(counts: NDArray[Any], axis: int, smoothing: Smoothing, rng: np.ra
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential(shape.shape) / shape
     logs = np.where(shape > 0, logs, -np.inf)
-    return np.asarray(np.exp(logs - logsumexp(logs, axis=axis, keepdims=True)))
+    drawn = np.exp(logs - logs.max(axis=axis, keepdims=True))
+    return np.asarray(drawn / drawn.sum(axis=axis, keepdims=True))
 
 
 def draw_network(model: NetworkClassifier, rng: np.random.Generator) -> Network:
@@ -131,16 +131,14 @@ def feature_support(counted: Iterable[Counted], codes: Codes, total: float) -> t
 def _gather(part: Counted, codes: Codes, missing: NDArray[np.bool_], rows: NDArray[np.int64]) -> Floats:
     """Look the counts up, summed over the columns that a row lacks."""
     out = np.empty(len(rows))
-    absent = missing[np.ix_(part.columns, rows)]
+    absent = missing[list(part.columns)][:, rows]
     kinds, kind = np.unique(absent, axis=1, return_inverse=True)
     for k in range(kinds.shape[1]):
         chosen = np.flatnonzero(kind.ravel() == k)
         lacking = kinds[:, k]
         table = part.counts.sum(axis=tuple(np.flatnonzero(lacking).tolist()))
-        place = tuple(
-            codes[column, rows[chosen]] for column, gone in zip(part.columns, lacking, strict=True) if not gone
-        )
-        out[chosen] = table[place]
+        there = [column for column, gone in zip(part.columns, lacking, strict=True) if not gone]
+        out[chosen] = table[tuple(codes[column, rows[chosen]] for column in there)]
     return out
 
 

@@ -60,9 +60,9 @@ def _network(model: Any) -> Network:
     if isinstance(model, Network):
         return model
     if isinstance(model, NetworkClassifier):
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(model)
+        if not hasattr(model, "network_"):
+            msg = f"This {type(model).__name__} is not fitted yet, so that there is nothing to explore. Call fit first."
+            raise InputError(msg)
         return model.network_
     kind = type(model).__name__
     if hasattr(model, "averages_") or hasattr(model, "_orders"):
@@ -164,7 +164,7 @@ def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
 
 def _powers(model: NetworkClassifier) -> list[float] | None:
     """Give the weights that tables were raised to before they were made distributions again, if any were."""
-    parameters = getattr(model, "parameters_", None)
+    parameters: Any = getattr(model, "parameters_", None)
     if not getattr(parameters, "weighs", False) or not getattr(parameters, "normalize", False):
         return None
     return [*(float(parameters.weights_[name]) for name in model.schema_.names[:-1]), 1.0]
