@@ -1,6 +1,7 @@
 """A real browser for the page: Debian's chromium, driven by Playwright.
 
-On a machine without one the tests are skipped with the reason; where TANBARK_REQUIRE_BROWSER is set, as in CI, they fail.
+On a machine without one the tests are skipped with the reason; where TANBARK_REQUIRE_BROWSER is set, as in CI, they
+fail.
 """
 
 import os
@@ -58,7 +59,7 @@ class Reader:
 
         path = write_page(model, self.folder / "page.html", title=title)
         self.tab.goto(f"{path.as_uri()}{scenario}")
-        return self.wait()
+        return self
 
     def wait(self):
         """Wait until everything that the page computes in pieces is there."""
@@ -70,13 +71,12 @@ class Reader:
 
     def posterior(self):
         """Give the class probabilities that the page shows, to the last digit."""
-        self.wait()
         shown = self.tab.locator("#posterior output")
         return [float(shown.nth(k).get_attribute("data-exact")) for k in range(shown.count())]
 
     def state(self, node, state):
         """Find the button of a state in the list or the drawing."""
-        return self.tab.locator(f'.middle .card[data-node="{node}"] .pick[data-state="{state}"]')
+        return self.tab.locator(f'[role=tabpanel]:not([hidden]) .card[data-node="{node}"] .pick[data-state="{state}"]')
 
 
 @pytest.fixture

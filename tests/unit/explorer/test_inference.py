@@ -67,7 +67,9 @@ def check(told, network, target, known, softly):
     assert told["log"] == pytest.approx(network.probability_of_evidence(known, soft=softly, log=True), abs=1e-9)
     for node, name in enumerate(names):
         if name not in known:
-            assert told["marginals"][node] == pytest.approx(np.asarray(network.query(name, known, soft=softly)), abs=1e-9)
+            assert told["marginals"][node] == pytest.approx(
+                np.asarray(network.query(name, known, soft=softly)), abs=1e-9
+            )
     best = network.mpe(known, soft=softly)
     assert told["best"]["log"] == pytest.approx(best.log_joint, abs=1e-9)
     return "possible"
@@ -157,15 +159,22 @@ def test_intervals_agree_with_python(read, name):
     clf, X = fitted(KINDS[name])
     ask = X.iloc[:3].mask(np.random.default_rng(1).random((3, 4)) < 0.3)
     codes, sizes = clf._codes(ask), clf.schema_.cardinalities
-    rows = [[*(None if c == 255 else one_hot(r, c) for c, r in zip(row, sizes, strict=False)), None] for row in codes.T.tolist()]
-    told = read().open(asia()).tab.evaluate(
-        """([data, rows]) => { const model = new tanbark.Model(data); return rows.map((row) =>
+    rows = [
+        [*(None if c == 255 else one_hot(r, c) for c, r in zip(row, sizes, strict=False)), None]
+        for row in codes.T.tolist()
+    ]
+    told = (
+        read()
+        .open(asia())
+        .tab.evaluate(
+            """([data, rows]) => { const model = new tanbark.Model(data); return rows.map((row) =>
         tanbark.finish(tanbark.intervals(model, model.target, row.map((l) => l && Float64Array.from(l)), 0.9))); }""",
-        [page_data(clf), rows],
+            [page_data(clf), rows],
+        )
     )
-    low, high = clf.predict_proba_interval(ask, n_draws=2000)
-    assert np.array(told)[:, :, 0] == pytest.approx(low, abs=0.05)
-    assert np.array(told)[:, :, 1] == pytest.approx(high, abs=0.05)
+    low, high = clf.predict_proba_interval(ask, n_draws=600)
+    assert np.array(told)[:, :, 0] == pytest.approx(low, abs=0.06)
+    assert np.array(told)[:, :, 1] == pytest.approx(high, abs=0.06)
 
 
 def test_two_thousand_nats_are_no_trouble(read):

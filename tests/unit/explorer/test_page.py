@@ -12,20 +12,11 @@ import pytest
 
 import tanbark as tb
 from networks import asia
+from pages import NASTY, nasty_model
 from tanbark.explorer import Page, make_page, write_page
 from tanbark.explorer.data import page_data
 from tanbark.explorer.page import SCRIPTS
 from tanbark.graph import Dag
-
-NASTY = ["</script><script>window.hacked = 1</script>", "\"quotes\" & 'more'", "😀 <!-- -->", "<img src=x onerror=hacked()>"]
-
-
-def nasty_model():
-    X = [[f"{a}{NASTY[2]}", f"{b}{NASTY[0]}"] for a in "xy" for b in "uv"] * 5
-    import pandas as pd
-
-    frame = pd.DataFrame(X, columns=NASTY[:2])
-    return tb.TAN().fit(frame, pd.Series([NASTY[3], "]]>"] * 10, name="\u2028class\ud800"))
 
 
 def parts(page):
@@ -55,7 +46,9 @@ def test_the_policy_allows_one_style_and_one_script_alone():
 def test_the_scripts_use_nothing_that_turns_text_into_code_or_markup():
     for name in SCRIPTS:
         text = (files("tanbark.explorer") / "assets" / name).read_text(encoding="utf-8")
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|new Function|https?://(?!www\.w3\.org)", text)
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|new Function|https?://(?!www\.w3\.org)", text
+        )
         assert "</script" not in text
         assert len(text.splitlines()) < 400, name
 
@@ -115,7 +108,9 @@ def test_what_is_no_single_network_is_refused():
     with pytest.raises(tb.InputError, match="not fitted"):
         make_page(tb.TAN())
     arcs = [("y", "x0"), ("y", "x1"), ("x0", "x1")]
-    weighted = tb.FixedStructure([(a.replace("y", "class"), b) for a, b in arcs], parameters=tb.AWNB(random_state=0)).fit(X, y)
+    weighted = tb.FixedStructure(
+        [(a.replace("y", "class"), b) for a, b in arcs], parameters=tb.AWNB(random_state=0)
+    ).fit(X, y)
     with pytest.raises(tb.InputError, match="weighted"):
         weighted.explore()
 
@@ -125,7 +120,9 @@ def test_a_network_that_is_too_wide_is_refused_by_name():
     names = tuple(f"v{k}" for k in range(n))
     parents = tuple(tuple(p for p in (k - 1, k - 6, k - 11) if p >= 0) for k in range(n))
     states = dict.fromkeys(names, tuple("abcdefg"))
-    tables = {names[k]: (tuple(names[p] for p in parents[k]), np.full([7] * (len(parents[k]) + 1), 1 / 7)) for k in range(n)}
+    tables = {
+        names[k]: (tuple(names[p] for p in parents[k]), np.full([7] * (len(parents[k]) + 1), 1 / 7)) for k in range(n)
+    }
     network = tb.Network.from_tables(states, tables)
     with pytest.raises(tb.TableTooLargeError, match="widest over"):
         network.explore()
