@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.base import Codes, Floats, TableClassifier
 from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.explain import Explained
+from tanbark.estimators.uncertainty import Counted
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
 from tanbark.inference.averaged import SuperParents, averaged_log_proba, make_super_parents, super_parent_cells
@@ -88,6 +90,15 @@ class AveragedClassifier(TableClassifier):
         if empty.any():
             out[empty] = self._average(np.ascontiguousarray(codes[:, empty]), tuple(rest))
         return out
+
+    def _counted(self) -> list[Counted]:
+        n = self.schema_.target
+        sets = [columns for size in (1, *(k + 1 for k in self._orders())) for columns in combinations(range(n), size)]
+        tables = self.counts_.tables([(*columns, n) for columns in sets])
+        return [Counted(columns, columns, table.sum(axis=-1)) for columns, table in zip(sets, tables, strict=True)]
+
+    def _total_rows(self) -> float:
+        return self.counts_.total
 
     def _explained(self) -> Explained:
         order = tuple(range(self.schema_.target))

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from tanbark.counts import MemoryCounts
 from tanbark.errors import InputError, NotConvergedWarning, OptionError, find, warn
+from tanbark.estimators.uncertainty import draw_table
 from tanbark.graph import Dag, Network
 from tanbark.inference.junction import make_expectation
 from tanbark.params import Smoothing, fit
@@ -44,6 +45,10 @@ class ParameterEstimator(BaseEstimator):
     def estimate(self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts | None) -> Network:
         """Give the network with other tables, or with weights."""
         raise AssertionError("every parameter estimator estimates")
+
+    def drawn(self, network: Network, counts: Tables, smoothing: Smoothing, rng: np.random.Generator) -> Network:
+        """Treat a network whose tables were drawn from their posteriors; what was learnt beside them stays."""
+        return self.estimate(network, counts, smoothing, None)
 
 
 def check_parameters(parameters: Any) -> None:
@@ -108,6 +113,15 @@ class MANB(ParameterEstimator):
         self.arc_posterior_ = dict(zip(names, posterior, strict=True))
         tables = [averaged_table(table, alpha, p) for table, p in zip(counts, posterior, strict=False)]
         return Network(network.schema, network.dag, (*tables, network.tables[network.target]))
+
+    def drawn(self, network: Network, counts: Tables, smoothing: Smoothing, rng: np.random.Generator) -> Network:
+        """Draw which arcs are there; a feature without its arc has one distribution for all classes."""
+        tables = list(network.tables)
+        for node, name in enumerate(network.dag.names[: network.target]):
+            if rng.random() >= self.arc_posterior_[name]:
+                alone = draw_table(counts[node].sum(axis=1), 0, smoothing, rng)
+                tables[node] = np.repeat(alone[:, None], counts[node].shape[1], axis=1)
+        return Network(network.schema, network.dag, tuple(tables))
 
 
 class _Weights(ParameterEstimator):

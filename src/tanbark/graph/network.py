@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -239,6 +240,15 @@ class Network:
         from tanbark.inference import sampling
 
         return sampling.sample(self, n, evidence, soft=soft, random_state=random_state, backend=backend)
+
+    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
+        """Make a page that answers questions to the network by clicking, and write it to a file where one is named.
+
+        Gives a :class:`tanbark.explorer.Page`, which a notebook shows.
+        """
+        from tanbark.explorer import explore
+
+        return explore(self, path, title=title)
 
     def _feature_parents(self) -> list[tuple[int, ...]]:
         """Give the feature parents of the features that have the class as a parent."""
