@@ -135,14 +135,15 @@ def best_class_move(
     """Find the best move from any graph of a class: its gain, its kind (0 add, 1 delete, 2 reverse), x, y, the graph.
 
     ``gains[row, x]`` is the gain of toggling x in the family of ``owner[row]`` with the parents ``masks[row]``. Rows
-    are tried from the highest bound downwards, and the first of equal moves is kept.
+    are tried from the highest bound downwards; ties within 1e-9 go to additions, deletions, reversals, and then to the
+    lowest x, y.
     """
     n = len(adjacent)
     bound = _bounds(owner, masks, gains, fixed, allowed)
     best, kind, from_x, to_y, graph = TIE, -1, 0, 0, adjacent
     below, around, stack = np.empty(n, np.bool_), np.empty(n, np.bool_), np.empty(n, np.int64)
     for row in np.argsort(-bound, kind="mergesort"):
-        if bound[row] <= best + TIE * max(1.0, abs(best)):
+        if bound[row] < best - TIE * max(1.0, abs(best)):
             break
         y, mask = owner[row], masks[row]
         member = adjacent.copy()
@@ -168,7 +169,9 @@ def best_class_move(
                         value, how = gains[row, x] + turned, 2
             elif x != y and room and not member[y, x] and not below[x]:
                 value, how = gains[row, x], 0
-            if value > best + TIE * max(1.0, abs(best)):
+            near = TIE * max(1.0, abs(best))
+            sooner = kind >= 0 and value >= best - near and (how, x, y) < (kind, from_x, to_y)
+            if value > best + near or sooner:
                 best, kind, from_x, to_y, graph = value, how, x, y, member
     return best, kind, from_x, to_y, graph
 
