@@ -133,34 +133,6 @@ def test_posteriors_are_those_of_pyagrum(network):
 
 @needs_pyagrum
 @quietly
-def test_explanations_are_those_of_pyagrum(network):
-    import pyagrum as gum
-
-    net = tb.to_pyagrum(network)
-    for _, evidence in questions(network, 3, 10):
-        inference = gum.LazyPropagation(net)
-        inference.setEvidence(evidence)
-        found, best = network.mpe(evidence), inference.mpe().todict(True)
-        theirs = {name: state for name, state in best.items() if name not in evidence}
-        assert found.log_joint == approx(network.probability_of_evidence({**evidence, **theirs}, log=True), abs=1e-9)
-        assert found.posterior == approx(2.0 ** inference.mpeLog2Posterior(), rel=1e-6)
-
-
-@needs_pgmpy
-@quietly
-def test_best_states_of_some_variables_are_those_of_pgmpy(network):
-    from pgmpy.inference import VariableElimination
-
-    theirs = VariableElimination(tb.to_pgmpy(network))
-    for target, evidence in questions(network, 4, 8):
-        other = next(name for name in network.dag.names if name != target and name not in evidence)
-        best = theirs.map_query([target, other], evidence, show_progress=False)
-        joint = network.query([target, other], evidence)
-        assert joint[best[target], best[other]] == approx(network.map([target, other], evidence).posterior, abs=1e-10)
-
-
-@needs_pyagrum
-@quietly
 @pytest.mark.parametrize("suffix", ["bif", "net", "uai", "bifxml"])
 def test_pyagrum_reads_what_we_write_and_we_what_it_writes(network, tmp_path, suffix):
     import pyagrum as gum
