@@ -29,6 +29,8 @@ CLASSIFIERS = [
     tb.NaiveBayes(missing="category"),
     tb.TAN(missing="drop"),
     tb.ACLLTAN(),
+    tb.BNC2P(),
+    tb.CMDLGBN(),
     tb.RAIANB(),
     tb.RAIGBN(),
     tb.ExactANB(),

@@ -10,6 +10,7 @@ from tanbark.estimators.discretizers import (
     QuantileDiscretizer,
     UniformDiscretizer,
 )
+from tanbark.estimators.discriminative import BNC2P, CMDLGBN
 from tanbark.estimators.explain import Explanation, RowExplanation
 from tanbark.estimators.general import BAN, GBN, ChowLiuTree, SparseCandidateGBN
 from tanbark.estimators.model_file import load
@@ -32,7 +33,9 @@ __all__ = [
     "AODE",
     "AWNB",
     "BAN",
+    "BNC2P",
     "BSEJ",
+    "CMDLGBN",
     "EM",
     "FSSJ",
     "GBN",
