@@ -25,6 +25,13 @@ from tanbark.table import CodedTable
 
 WHOLE = -1  # in place of a fold: learn from all rows, predict none
 DENSE_CELLS = 1 << 22  # families with larger tables are counted for the tested rows alone
+FEW_COLUMNS = 50  # graphs of at most as many columns are kept
+
+SMOOTHINGS = {  # the paper's words, and two other readings of them
+    "correct": Smoothing("bdeu", 1.0),
+    "correct_half": Smoothing("laplace", 0.5),
+    "correct_one": Smoothing("laplace", 1.0),
+}
 
 METHODS: dict[str, tuple[str, dict]] = {
     "Naive Bayes": ("naive", {}),
@@ -61,16 +68,21 @@ def run(cell: Cell, folder: Path, seed: int, methods: dict[str, tuple[str, dict]
     train, test = (every, every[:0]) if cell.fold == WHOLE else data.fold(table, cell.fold, seed)
     counts = data.rows_of(table, train, cell.n_jobs)
     learner, options = methods[cell.method]
-    begun, worked = time.perf_counter(), time.process_time()
-    learnt = LEARNERS[learner].learn(counts, **options)
-    seconds, cpu = time.perf_counter() - begun, time.process_time() - worked
+    seconds = cpu = math.inf
+    for _ in range(3 if cell.fold == WHOLE else 1):  # the best of three where a single run is told
+        begun, worked = time.perf_counter(), time.process_time()
+        learnt = LEARNERS[learner].learn(counts, **options)
+        seconds, cpu = min(seconds, time.perf_counter() - begun), min(cpu, time.process_time() - worked)
     found = {
         "set": cell.name, "method": cell.method, "fold": cell.fold, "train": len(train), "test": len(test),
         "seconds": round(seconds, 6), "cpu": round(cpu, 6), **describe(learnt, table.schema.target),
     }  # fmt: skip
     if len(test):
-        joint = predict(learnt.dag, counts, table.codes[:, test])
-        found["correct"] = int((joint.argmax(axis=1) == table.codes[-1, test]).sum())
+        for key, smoothing in SMOOTHINGS.items():
+            joint = predict(learnt.dag, counts, table.codes[:, test], smoothing)
+            found[key] = int((joint.argmax(axis=1) == table.codes[-1, test]).sum())
+    if len(learnt.dag.names) <= FEW_COLUMNS:
+        found["parents"] = learnt.dag.parents
     return found
 
 
@@ -87,19 +99,19 @@ def describe(learnt: Learnt, target: int) -> dict:
     return found
 
 
-def predict(dag: Dag, counts: MemoryCounts, codes: np.ndarray) -> np.ndarray:
+def predict(dag: Dag, counts: MemoryCounts, codes: np.ndarray, smoothing: Smoothing) -> np.ndarray:
     """Give log P(class, row) up to what all classes share, by the families that the class is in."""
     schema = counts.schema
     kept = blanket(dag, schema.target)
     sizes = [math.prod(schema.cardinalities[c] for c in (*parents, node)) for node, parents in enumerate(kept.parents)]
-    if max(sizes) <= DENSE_CELLS:
-        tables = family_counts(kept, counts, max_cells=DENSE_CELLS)
-        network = fit(schema, kept, tables, Smoothing("bdeu", 1.0))
-        return joint_log_proba(network, np.ascontiguousarray(codes[:-1]), n_jobs=1)
-    return predict_by_rows(kept, counts.table, codes)
+    if max(sizes) > DENSE_CELLS:
+        return predict_by_rows(kept, counts.table, codes, smoothing)
+    tables = family_counts(kept, counts, max_cells=DENSE_CELLS)
+    network = fit(schema, kept, tables, smoothing)
+    return joint_log_proba(network, np.ascontiguousarray(codes[:-1]), n_jobs=1)
 
 
-def predict_by_rows(dag: Dag, table: CodedTable, codes: np.ndarray) -> np.ndarray:
+def predict_by_rows(dag: Dag, table: CodedTable, codes: np.ndarray, smoothing: Smoothing) -> np.ndarray:
     """Predict without tables: count, for every family, class and row to predict, the training rows that agree."""
     states, target = table.schema.cardinalities, table.schema.target
     out = np.zeros((codes.shape[1], states[target]))
@@ -109,8 +121,9 @@ def predict_by_rows(dag: Dag, table: CodedTable, codes: np.ndarray) -> np.ndarra
         for node, parents in enumerate(dag.parents):
             if node == target or target in parents:
                 cells = math.prod(states[c] for c in (*parents, node))
-                upper = agreeing(table.codes, asked, (*parents, node)) + 1.0 / cells
-                out[:, label] += np.log(upper / (agreeing(table.codes, asked, parents) + states[node] / cells))
+                mass = smoothing.alpha / (cells if smoothing.prior == "bdeu" else 1)
+                upper = agreeing(table.codes, asked, (*parents, node)) + mass
+                out[:, label] += np.log(upper / (agreeing(table.codes, asked, parents) + states[node] * mass))
     return out
 
 
@@ -187,7 +200,8 @@ def warm(names: list[str], methods: dict[str, tuple[str, dict]]) -> None:
         counts = MemoryCounts(data.code(features, pd.Series(codes[-1])), n_jobs=1)
         for name in names:
             learner, options = methods[name]
-            predict(LEARNERS[learner].learn(counts, **options).dag, counts, counts.table.codes)
+            dag = LEARNERS[learner].learn(counts, **options).dag
+            predict(dag, counts, counts.table.codes, Smoothing("bdeu", 1.0))
 
 
 def order(cells: list[Cell], sizes: dict[str, tuple[int, int]]) -> list[Cell]:

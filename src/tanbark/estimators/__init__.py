@@ -2,6 +2,7 @@
 
 from tanbark.estimators.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.averaged import A2DE, AODE
+from tanbark.estimators.averaging import ModelAveraging
 from tanbark.estimators.blanket import MarkovBlanketMML
 from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
 from tanbark.estimators.discretizers import (
@@ -59,6 +60,7 @@ __all__ = [
     "MDLPDiscretizer",
     "MarkovBlanketMML",
     "MedianDiscretizer",
+    "ModelAveraging",
     "NaiveBayes",
     "QuantileDiscretizer",
     "RowExplanation",
