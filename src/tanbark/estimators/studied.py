@@ -1,4 +1,4 @@
-"""Classifiers of the RAI-ANB study: recursive autonomy identification, exact search, and a discriminative tree."""
+"""Classifiers of the RAI-ANB study that search by BDeu, and the tree of highest aCLL."""
 
 from __future__ import annotations
 

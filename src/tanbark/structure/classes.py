@@ -8,13 +8,13 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.structure.arc_moves import KINDS
 from tanbark.structure.gains import Gains
 from tanbark.structure.history import Step
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-KINDS = ("add", "delete", "reverse")
 Tell = Callable[[Step], None]
 
 

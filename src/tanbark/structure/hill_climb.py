@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from tanbark.counts import CountEngine
 from tanbark.errors import OptionError, find
 from tanbark.graph import Dag
-from tanbark.structure.classes import KINDS, climb_classes
+from tanbark.structure.arc_moves import KINDS, TIE, MovingGraph, Rules, best_move
+from tanbark.structure.classes import climb_classes
 from tanbark.structure.gains import Gains
 from tanbark.structure.history import History, Step, end_report, report
 from tanbark.structure.kdb import check_count
@@ -24,18 +25,8 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Arcs = Iterable[tuple[str, str]]
 
-TIE = 1e-9
 MAX_CELLS = 1 << 24
 SPACES = ("graphs", "classes")
-
-
-@dataclass(frozen=True, eq=False)
-class Rules:
-    """What a search may do: ``allowed[x, y]`` arcs may be there, ``fixed[x, y]`` arcs must stay."""
-
-    allowed: Mask
-    fixed: Mask
-    max_parents: int
 
 
 @dataclass(frozen=True)
@@ -61,20 +52,15 @@ class Walk:
             check_count(name, getattr(self, name), least=1)
 
 
-class Climb:
+class Climb(MovingGraph):
     """A graph on its way up: its arcs, what is reachable from where, and the gain of every toggled arc."""
 
     def __init__(self, gains: Gains, rules: Rules, start: Mask) -> None:
-        self.gains, self.rules = gains, rules
-        self.arcs = start.copy()
-        self.reach = _reachable(start)
+        super().__init__(rules, start)
+        self.gains = gains
         self.score = sum(gains.family_scores([(node, self.parents(node)) for node in range(len(start))]))
         self._toggle = np.full(start.shape, -np.inf)
         self._renew(range(len(start)))
-
-    def parents(self, node: int) -> tuple[int, ...]:
-        """Give the sorted parents of a node."""
-        return tuple(np.flatnonzero(self.arcs[:, node]).tolist())
 
     def _renew(self, nodes: Iterable[int]) -> None:
         """Look up the gains of the families of nodes."""
@@ -85,64 +71,14 @@ class Climb:
 
     def moves(self) -> Floats:
         """Give the gain of every move, (kind, x, y); -inf where it is not legal."""
-        arcs, rules = self.arcs, self.rules
-        room = arcs.sum(axis=0) < rules.max_parents
-        out = np.full((3, *arcs.shape), -np.inf)
-        add = rules.allowed & ~(arcs | arcs.T | self.reach.T) & room
-        out[0][add] = self._toggle[add]
-        loose = arcs & ~rules.fixed
-        out[1][loose] = self._toggle[loose]
-        x, y = np.nonzero(loose & rules.allowed.T & room[:, None])
-        closes = (arcs[x] & self.reach.T[y]).any(axis=1)  # another way from x to y would close a circle
-        out[2, x, y] = np.where(closes, -np.inf, self._toggle[x, y] + self._toggle[y, x])
-        return out
+        gains = np.stack([self._toggle, self._toggle, self._toggle + self._toggle.T])
+        return np.where(self.legal(), gains, -np.inf)
 
     def apply(self, kind: int, x: int, y: int, gain: float) -> None:
         """Make a move and renew what it changes."""
-        if kind == 0:
-            self._connect(x, y)
-        else:
-            self._disconnect(x, y)
-        if kind == 2:
-            self._connect(y, x)
+        self.move(kind, x, y)
         self.score += gain
         self._renew((x, y) if kind == 2 else (y,))
-
-    def _connect(self, x: int, y: int) -> None:
-        self.arcs[x, y] = True
-        below = self.reach[y].copy()
-        below[y] = True
-        above = self.reach[:, x].copy()
-        above[x] = True
-        self.reach[above] |= below
-
-    def _disconnect(self, x: int, y: int) -> None:
-        """Remove an arc; only x and the nodes above it may reach less than before, those furthest down first."""
-        self.arcs[x, y] = False
-        above = np.flatnonzero(self.reach[:, x] | (np.arange(len(self.arcs)) == x))
-        for node in above[np.argsort(self.reach[above].sum(axis=1), kind="stable")]:
-            self.reach[node] = self.arcs[node] | self.reach[self.arcs[node]].any(axis=0)
-
-
-def _reachable(arcs: Mask) -> Mask:
-    reach = arcs.copy()
-    for middle in range(len(arcs)):
-        reach[reach[:, middle]] |= reach[middle]
-    return reach
-
-
-def best_move(moves: Floats) -> tuple[int, int, int] | None:
-    """Find the best move; ties within 1e-9 go to additions, then deletions, then reversals, and to the lowest x, y.
-
-    >>> best_move(np.array([[[-np.inf, 1.0], [1.0 + 1e-12, -np.inf]]]))
-    (0, 0, 1)
-    """
-    top = float(moves.max(initial=-np.inf))
-    if top == -np.inf:
-        return None
-    place = int(np.argmax(moves >= top - TIE * max(1.0, abs(top))))
-    kind, x, y = (int(part) for part in np.unravel_index(place, moves.shape))
-    return kind, x, y
 
 
 def climb(

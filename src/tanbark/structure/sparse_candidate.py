@@ -14,8 +14,9 @@ from tanbark.errors import find
 from tanbark.graph import Dag
 from tanbark.graph.trees import falling_order, pair_indices
 from tanbark.scores import mutual_information
+from tanbark.structure.arc_moves import TIE
 from tanbark.structure.gains import Gains
-from tanbark.structure.hill_climb import MAX_CELLS, TIE, Arcs, Walk, blanket, climb, generator, make_rules
+from tanbark.structure.hill_climb import MAX_CELLS, Arcs, Walk, blanket, climb, generator, make_rules
 from tanbark.structure.history import History, Step
 from tanbark.structure.kdb import check_count
 from tanbark.structure.result import Learnt
