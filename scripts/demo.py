@@ -75,7 +75,9 @@ def save(clf, X) -> None:
 def explore(clf) -> None:
     path = Path("demo-output") / "breast-cancer.html"
     clf.explore(path, title="Breast cancer (Wisconsin)")
-    print(f"Wrote the explorer page {path} ({path.stat().st_size / 1000:.0f} kB): open it in a browser and click a state")
+    print(
+        f"Wrote the explorer page {path} ({path.stat().st_size / 1000:.0f} kB): open it in a browser and click a state"
+    )
 
 
 if __name__ == "__main__":
