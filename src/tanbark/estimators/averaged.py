@@ -77,17 +77,18 @@ class AveragedClassifier(TableClassifier):
         return total
 
     def _joint(self, codes: Codes) -> Floats:
-        out = np.zeros((codes.shape[1], len(self.classes_)))
-        left = np.arange(codes.shape[1])
-        for models in self.averages_:
-            if not len(left) or not len(models.members):
-                continue
-            part = np.ascontiguousarray(codes[:, left])
-            found, empty = averaged_log_proba(models, self.schema_, part, self.m, n_jobs=self.n_jobs)
-            out[left[~empty]] = found[~empty]
-            left = left[empty]
-        if len(left):
-            out[left] = joint_log_proba(self.naive_, np.ascontiguousarray(codes[:, left]), n_jobs=self.n_jobs)
+        return self._average(codes, self.averages_)
+
+    def _average(self, codes: Codes, averages: tuple[SuperParents, ...]) -> Floats:
+        """Answer by the first average; rows of which it has no model, by the next, and at last by naive Bayes."""
+        if not averages:
+            return joint_log_proba(self.naive_, codes, n_jobs=self.n_jobs)
+        models, *rest = averages
+        if not len(models.members):
+            return self._average(codes, tuple(rest))
+        out, empty = averaged_log_proba(models, self.schema_, codes, self.m, n_jobs=self.n_jobs)
+        if empty.any():
+            out[empty] = self._average(np.ascontiguousarray(codes[:, empty]), tuple(rest))
         return out
 
     def _counted(self) -> list[Counted]:

@@ -129,8 +129,12 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             How many times each row counts.
         """
         self._check_options()
+        return self._learn_table(self._encode_training(X, y, sample_weight, None))
+
+    def _learn_table(self, table: CodedTable) -> Self:
+        """Learn from coded rows, whose schema and classes are known."""
         self.__dict__.pop("counts_", None)
-        rows = MemoryCounts(self._encode_training(X, y, sample_weight, None), n_jobs=self.n_jobs)
+        rows = MemoryCounts(table, n_jobs=self.n_jobs)
         order = self._stored_order()
         if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
             self.counts_ = StoredCounts.of(rows, order)

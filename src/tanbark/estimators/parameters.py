@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from tanbark.counts import MemoryCounts
-from tanbark.errors import InputError, OptionError, find
+from tanbark.errors import InputError, NotConvergedWarning, OptionError, find, warn
 from tanbark.estimators.uncertainty import draw_table
 from tanbark.graph import Dag, Network
 from tanbark.inference.junction import make_expectation
@@ -173,6 +173,7 @@ class WANBIA(_Weights):
     objective_ : float
         The conditional log-likelihood in nats (or minus half the squared error) at the weights.
     n_iter_ : int
+    converged_ : bool
 
     References
     ----------
@@ -204,7 +205,10 @@ class WANBIA(_Weights):
         squared = self.objective == "mse"
         objective = Objective(network, codes, weights, squared=squared, n_jobs=rows.n_jobs)
         found = optimize(objective, network.target, bounds=(low, high), max_iter=self.max_iter, tol=self.tol)
-        self.objective_, self.n_iter_ = found.objective, found.iterations
+        self.objective_, self.n_iter_, self.converged_ = found.objective, found.iterations, found.converged
+        if not found.converged:
+            msg = f"WANBIA stopped at max_iter={self.max_iter}, short of tol={self.tol:g}. Raise max_iter or tol."
+            warn(msg, NotConvergedWarning)
         return found.weights
 
     def _check_bounds(self) -> tuple[float | None, float | None]:
