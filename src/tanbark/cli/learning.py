@@ -210,7 +210,7 @@ def compare(
         print_json(measuring.comparison_document(result, ranked, by, failed))
         return
     rows = [
-        [name, *(f"{result.scores[name][key].mean():.4g}" for key in TOLD), f"{rank:.2f}", "" if not k else f"{p:.3g}"]
+        [name, *(f"{result.scores[name][key].mean():.3f}" for key in TOLD), f"{rank:.2f}", "" if not k else f"{p:.3g}"]
         for k, (name, rank, p) in enumerate(zip(ranked.names, ranked.ranks, ranked.p_values, strict=True))
     ]
     print_table(["learner", *TOLD.values(), "rank", "p"], rows, right=range(1, len(TOLD) + 3))
