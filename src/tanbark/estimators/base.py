@@ -19,6 +19,7 @@ from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, T
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
 from tanbark.estimators.explain import Explained, Explanation, explain_rows
+from tanbark.estimators.uncertainty import Counted, check_share, feature_support
 from tanbark.inference import normalize
 from tanbark.params import Smoothing
 from tanbark.table import CodedTable, RawTable, Schema
@@ -89,6 +90,14 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     def _explained(self) -> Explained:
         """Give what explanations need to know of the model."""
         raise AssertionError("every classifier can be explained")
+
+    def _counted(self) -> list[Counted]:
+        """Give the counts of features that predictions rest on."""
+        raise AssertionError("every classifier knows its counts")
+
+    def _total_rows(self) -> float:
+        """Give the number of training rows, or the sum of their weights."""
+        raise AssertionError("every classifier knows its rows")
 
     def _set_aside(self, raw: RawTable, y: Any, weights: Floats | None) -> tuple[RawTable, Any, Floats | None]:
         """Give the rows and labels to learn from; a subclass may keep rows without a label for later."""
@@ -255,8 +264,21 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """Give the class probabilities; missing values are summed out exactly."""
         return self._posterior(self.predict_joint_log_proba(X), logs=False)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Give the most probable class of every row; ties go to the first."""
+    def predict(self, X: Any, *, abstain_below: float | None = None) -> NDArray[Any]:
+        """Give the most probable class of every row; ties go to the first.
+
+        Parameters
+        ----------
+        X : rows
+        abstain_below : float, optional
+            Give None, in an array of objects, for rows whose most probable class has a lower probability than this.
+        """
+        if abstain_below is not None:
+            least = check_share("abstain_below", abstain_below)
+            proba = self.predict_proba(X)
+            labels = self.classes_[proba.argmax(axis=1)].astype(object)
+            labels[proba.max(axis=1) < least] = None
+            return np.asarray(labels)
         joint = self.predict_joint_log_proba(X)
         impossible = np.isneginf(joint).all(axis=1)
         if impossible.any():
@@ -330,11 +352,49 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             raise OptionError(msg)
         return found[0]
 
+    def support(self, X: Any, *, per_feature: bool = False) -> Floats:
+        """Count the training rows behind the rarest of a row's values.
+
+        A value counts together with the values of the features that the model has it depend on; gaps are left aside. At
+        most this many training rows had all the values of the row. A row without values has the support of all rows.
+
+        Parameters
+        ----------
+        X : rows
+        per_feature : bool, default False
+            Give the support of every value instead, (n_rows, n_features), NaN for gaps.
+        """
+        check_is_fitted(self)
+        rows, values = feature_support(self._counted(), self._codes(X), self._total_rows())
+        return values.T if per_feature else rows
+
+    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
+        """Make a page that answers questions to the model by clicking, and write it to a file where one is named.
+
+        Gives a :class:`tanbark.explorer.Page`, which a notebook shows.
+        """
+        from tanbark.explorer import explore
+
+        check_is_fitted(self)
+        return explore(self, path, title=title)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""
         from tanbark.estimators.model_file import save
 
         save(self, path)
+
+    def _picture(self) -> str:
+        """Give the picture of the learnt network as HTML, where there is one."""
+        network = getattr(self, "network_", None)
+        return "" if network is None else str(network._repr_html_())
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._picture()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        told: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        return {**told, "text/html": told["text/html"] + self._picture()} if "text/html" in told else told
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_parameters_")

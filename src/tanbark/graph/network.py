@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any, overload
 
 import numpy as np
@@ -16,6 +18,7 @@ from tanbark.graph.answers import Assignment, Cost, Posterior, Posteriors
 from tanbark.graph.dag import Dag
 from tanbark.graph.drawing import draw
 from tanbark.graph.frames import make_frame
+from tanbark.graph.svg import MOST_DRAWN, Svg, network_svg
 from tanbark.table import Level, Schema
 
 Floats = NDArray[np.float64]
@@ -215,30 +218,47 @@ class Network:
 
         return queries.map_states(self, targets, evidence, soft=soft, max_entries=max_entries)
 
-    def probability_of_evidence(self, evidence: Any = None, *, soft: Evidence = None, log: bool = False) -> Any:
-        """Give P(evidence), or its logarithm; an array for a frame of evidence. Impossible evidence has zero."""
+    def probability_of_evidence(
+        self, evidence: Any = None, *, soft: Evidence = None, log: bool = False, max_entries: int | None = None
+    ) -> Any:
+        """Give P(evidence), or its logarithm; an array for a frame of evidence. Impossible evidence has zero.
+
+        A computation with a larger factor than ``max_entries`` (2**27 entries) is refused.
+        """
         from tanbark.inference import queries
 
-        return queries.probability_of_evidence(self, evidence, soft=soft, log=log)
+        return queries.probability_of_evidence(self, evidence, soft=soft, log=log, max_entries=max_entries)
 
     def log_likelihood(self, data: Any, *, per_row: bool = False) -> Any:
         """Give the log-likelihood of a frame, in nats, gaps and absent columns summed out; or that of every row."""
         from tanbark.inference import queries
 
-        rows = queries.probability_of_evidence(self, data, soft=None, log=True)
+        rows = queries.probability_of_evidence(self, data, soft=None, log=True, max_entries=None)
         return rows if per_row else float(rows.sum())
 
     def sample(
         self, n: int, evidence: Evidence = None, *, soft: Evidence = None, random_state: Any = None,
-        backend: str | None = None,
+        backend: str | None = None, max_entries: int | None = None,
     ) -> Any:  # fmt: skip
         """Draw rows from the network, or exactly from its posterior given evidence, as a frame.
 
         ``random_state`` is a seed or a ``numpy.random.Generator``; the same seed gives the same rows.
+        Evidence that needs a larger factor than ``max_entries`` (2**27 entries) is refused.
         """
         from tanbark.inference import sampling
 
-        return sampling.sample(self, n, evidence, soft=soft, random_state=random_state, backend=backend)
+        return sampling.sample(
+            self, n, evidence, soft=soft, random_state=random_state, backend=backend, max_entries=max_entries
+        )
+
+    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
+        """Make a page that answers questions to the network by clicking, and write it to a file where one is named.
+
+        Gives a :class:`tanbark.explorer.Page`, which a notebook shows.
+        """
+        from tanbark.explorer import explore
+
+        return explore(self, path, title=title)
 
     def _feature_parents(self) -> list[tuple[int, ...]]:
         """Give the feature parents of the features that have the class as a parent."""
@@ -303,6 +323,15 @@ class Network:
     def text(self) -> str:
         """Draw the network as text."""
         return draw(self.dag, self.target)
+
+    def svg(self, *, weights: Mapping[tuple[str, str], float] | None = None, class_arcs: bool | None = None) -> Svg:
+        """Draw the network as SVG; ``weights`` of (parent, child) names make arcs wide, ``str`` gives the text."""
+        return network_svg(self.dag, self.target, weights=weights, class_arcs=class_arcs)
+
+    def _repr_html_(self) -> str:
+        """Show the picture in notebooks, or the text where there is too much to draw."""
+        picture = f"<pre>{escape(self.text())}</pre>" if len(self.dag.names) > MOST_DRAWN else self.svg().text
+        return f"<div>{picture}<br/><small>{escape(repr(self))}</small></div>"
 
     def __str__(self) -> str:
         return self.text()

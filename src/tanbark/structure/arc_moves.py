@@ -27,7 +27,7 @@ class MovingGraph:
     """A graph without cycles under change: its arcs, and what is reachable from where."""
 
     def __init__(self, rules: Rules, start: Mask) -> None:
-        self._rules = rules
+        self.rules = rules
         self.arcs = start.copy()
         self.reach = reachable(start)
 
@@ -37,7 +37,7 @@ class MovingGraph:
 
     def legal(self) -> Mask:
         """Mark the moves, (kind, x, y), that keep the rules and close no circle."""
-        arcs, rules = self.arcs, self._rules
+        arcs, rules = self.arcs, self.rules
         room = arcs.sum(axis=0) < rules.max_parents
         loose = arcs & ~rules.fixed
         turned = np.zeros_like(arcs)

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import CountEngine
-from tanbark.errors import OptionError
+from tanbark.errors import OptionError, find
 from tanbark.graph import Dag
 from tanbark.structure.arc_moves import KINDS, TIE, MovingGraph, Rules, best_move
+from tanbark.structure.classes import climb_classes
 from tanbark.structure.gains import Gains
-from tanbark.structure.history import History, Step
+from tanbark.structure.history import History, Step, end_report, report
 from tanbark.structure.kdb import check_count
 from tanbark.structure.result import Learnt
 
@@ -25,18 +26,26 @@ Mask = NDArray[np.bool_]
 Arcs = Iterable[tuple[str, str]]
 
 MAX_CELLS = 1 << 24
+SPACES = ("graphs", "classes")
 
 
 @dataclass(frozen=True)
 class Walk:
-    """How a search goes on where no move improves: by tabu steps, and by restarts from a shaken best graph."""
+    """Where a search looks for its moves, how it goes on where none improves, and whether it tells of each.
+
+    Over "classes", the moves from all graphs equivalent to the present one are looked at first, then those from the
+    graph alone; tabu steps and restarts from a shaken best graph follow where no move improves.
+    """
 
     tabu: int = 0
     tabu_length: int = 10
     restarts: int = 0
     shake: int = 8
+    over: str = "graphs"
+    verbose: bool = False
 
     def __post_init__(self) -> None:
+        find("over", self.over, dict.fromkeys(SPACES))
         for name in ("tabu", "restarts"):
             check_count(name, getattr(self, name))
         for name in ("tabu_length", "shake"):
@@ -48,7 +57,7 @@ class Climb(MovingGraph):
 
     def __init__(self, gains: Gains, rules: Rules, start: Mask) -> None:
         super().__init__(rules, start)
-        self._gains = gains
+        self.gains = gains
         self.score = sum(gains.family_scores([(node, self.parents(node)) for node in range(len(start))]))
         self._toggle = np.full(start.shape, -np.inf)
         self._renew(range(len(start)))
@@ -56,7 +65,7 @@ class Climb(MovingGraph):
     def _renew(self, nodes: Iterable[int]) -> None:
         """Look up the gains of the families of nodes."""
         nodes = list(nodes)
-        found = self._gains.toggles([(node, self.parents(node)) for node in nodes])
+        found = self.gains.toggles([(node, self.parents(node)) for node in nodes])
         for node, column in zip(nodes, found, strict=True):
             self._toggle[:, node] = column
 
@@ -82,7 +91,7 @@ def climb(
     """
     state = Climb(gains, rules, start)
     steps = [Step(state.score, "start", 1, 0.0)]
-    best, arcs = _ascend(state, walk, names, steps)
+    best, arcs = _rise(state, walk, names, steps)
     for _ in range(walk.restarts):
         state = Climb(gains, rules, arcs)
         for _ in range(walk.shake):
@@ -91,11 +100,32 @@ def climb(
                 kind, x, y = (int(part) for part in legal[rng.integers(len(legal))])
                 state.apply(kind, x, y, float(state.moves()[kind, x, y]))
         steps.append(Step(state.score, "restart", 1, 0.0))
-        found, there = _ascend(state, walk, names, steps)
+        found, there = _rise(state, walk, names, steps)
         if found > best + TIE:
             best, arcs = found, there
+    end_report(verbose=walk.verbose)
     parents = tuple(tuple(np.flatnonzero(arcs[:, node]).tolist()) for node in range(len(arcs)))
     return Learnt(Dag(tuple(names), parents), best, History(steps))
+
+
+def _rise(state: Climb, walk: Walk, names: Sequence[str], steps: list[Step]) -> tuple[float, Mask]:
+    """Climb over classes and over graphs in turns, until neither finds more; give the best score and its graph."""
+    if walk.over == "graphs" or not state.gains.equivalent:
+        return _ascend(state, walk, names, steps)
+
+    def tell(step: Step) -> None:
+        steps.append(step)
+        report(steps, verbose=walk.verbose)
+
+    rules = state.rules
+    while True:
+        masks = rules.allowed, rules.fixed, rules.max_parents
+        arcs, score = climb_classes(state.gains, *masks, state.arcs, state.score, names, tell)
+        best, found = _ascend(Climb(state.gains, rules, arcs), walk, names, steps)
+        before, state = state.score, Climb(state.gains, rules, found)
+        # with gaps, gains rest on different rows, and only the score of the whole graph tells whether it is better
+        if best <= score + TIE * max(1.0, abs(score)) or state.score <= before + TIE * max(1.0, abs(before)):
+            return best, found
 
 
 def _ascend(state: Climb, walk: Walk, names: Sequence[str], steps: list[Step]) -> tuple[float, Mask]:
@@ -113,6 +143,7 @@ def _ascend(state: Climb, walk: Walk, names: Sequence[str], steps: list[Step]) -
         kind, x, y = found
         state.apply(kind, x, y, float(moves[found]))
         steps.append(Step(state.score, f"{KINDS[kind]} {names[x]} -> {names[y]}", legal, perf_counter() - begun))
+        report(steps, verbose=walk.verbose)
         graph = state.arcs.tobytes()
         recent.append(graph)
         fruitless += 1
@@ -182,8 +213,9 @@ def generator(random_state: Any) -> np.random.Generator:
 
 def learn(
     counts: CountEngine, *, score: str = "bic", ess: float = 1.0, max_parents: int | None = None, required: Arcs = (),
-    forbidden: Arcs = (), start: Any = None, tabu: int = 0, tabu_length: int = 10, restarts: int = 0, shake: int = 8,
-    random_state: Any = None, blanket_only: bool = False, max_cells: int = MAX_CELLS,
+    forbidden: Arcs = (), start: Any = None, over: str = "graphs", tabu: int = 0, tabu_length: int = 10,
+    restarts: int = 0, shake: int = 8, random_state: Any = None, verbose: bool = False, blanket_only: bool = False,
+    max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     """Search for the graph over all columns, the class among them, that scores highest.
 
@@ -201,6 +233,8 @@ def learn(
         Arcs that must be there, and arcs that must not.
     start : Dag or list of arcs, optional
         Where to begin; by default without any arc but the required ones.
+    over : {"graphs", "classes"}
+        Whether a step is the best move from the graph at hand, or from any graph equivalent to it.
     tabu : int
         Steps that may follow one another without a new best; 0 stops at the first summit.
     tabu_length : int
@@ -208,6 +242,8 @@ def learn(
     restarts, shake : int
         How often to begin again from the best graph, after how many random moves.
     random_state : int, Generator or RandomState, optional
+    verbose : bool
+        Tell of every step.
     blanket_only : bool
         Keep only the arcs into the class and into its children, which are all that complete rows need.
     max_cells : int
@@ -215,11 +251,12 @@ def learn(
 
     Notes
     -----
-    Heckerman, Geiger and Chickering (1995), section 8; Glover (1989) for the tabu list.
+    Heckerman, Geiger and Chickering (1995), section 8; Chickering (2002) for the classes; Glover (1989) for
+    the tabu list.
     """
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
     gains = Gains(counts, score, ess=ess, allowed=rules.allowed, max_cells=max_cells)
-    walk = Walk(tabu, tabu_length, restarts, shake)
+    walk = Walk(tabu, tabu_length, restarts, shake, over, verbose)
     found = climb(gains, rules, begin, walk, generator(random_state), counts.schema.names)
     return Learnt(blanket(found.dag, counts.schema.target), found.score, found.history) if blanket_only else found
 
