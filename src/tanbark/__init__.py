@@ -8,6 +8,7 @@
 
 from tanbark.counts import cmi
 from tanbark.errors import (
+    ClusterError,
     EmptyColumnWarning,
     ImpossibleEvidenceError,
     ImpossibleEvidenceWarning,
@@ -54,6 +55,7 @@ from tanbark.estimators import (
     NaiveBayes,
     QuantileDiscretizer,
     RowExplanation,
+    Scan,
     SelectiveNaiveBayes,
     SparseCandidateGBN,
     SuperParentTAN,
@@ -64,6 +66,7 @@ from tanbark.estimators import (
     arc_report,
     cross_validate_network,
     load,
+    scan,
 )
 from tanbark.export import (
     from_networkx,
@@ -104,6 +107,7 @@ __all__ = [
     "Assignment",
     "BayesNetClassifier",
     "ChowLiuTree",
+    "ClusterError",
     "Column",
     "Cost",
     "CrossValidation",
@@ -130,6 +134,7 @@ __all__ = [
     "Posteriors",
     "QuantileDiscretizer",
     "RowExplanation",
+    "Scan",
     "Schema",
     "SelectiveNaiveBayes",
     "SparseCandidateGBN",
@@ -151,6 +156,7 @@ __all__ = [
     "from_pyagrum",
     "load",
     "read_network",
+    "scan",
     "to_networkx",
     "to_pgmpy",
     "to_pyagrum",

@@ -3,6 +3,17 @@
 from tanbark.counts.engine import CountEngine, PairInformation
 from tanbark.counts.information import cmi
 from tanbark.counts.memory import MemoryCounts
+from tanbark.counts.parted import PartedCounts
 from tanbark.counts.stored import StoredCounts, stored_cells
+from tanbark.counts.stream import StreamCounts
 
-__all__ = ["CountEngine", "MemoryCounts", "PairInformation", "StoredCounts", "cmi", "stored_cells"]
+__all__ = [
+    "CountEngine",
+    "MemoryCounts",
+    "PairInformation",
+    "PartedCounts",
+    "StoredCounts",
+    "StreamCounts",
+    "cmi",
+    "stored_cells",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.engine import ColumnSet, Counts, Floats, PairInformation
-from tanbark.counts.memory import MemoryCounts
+from tanbark.counts.memory import MemoryCounts, measure_tables
 from tanbark.errors import InputError
 from tanbark.graph.trees import pair_indices
-from tanbark.machine import blocks, run_threads, thread_count
+from tanbark.machine import thread_count
 from tanbark.table import Schema
 
 WORTH_THREADS = 1 << 18
@@ -128,6 +128,9 @@ class StoredCounts:
         table = self.flat[start : start + math.prod(shape)].reshape(shape)
         return table.transpose([stored.index(c) for c in columns])
 
+    def prefetch(self, sets: Iterable[ColumnSet]) -> None:
+        """Do nothing: the tables are there."""
+
     def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
         """Look up groups of stored tables of one shape, stacked along the first axis."""
         return [np.stack(self.tables(group)) for group in groups]
@@ -142,20 +145,12 @@ class StoredCounts:
 
     def pair_information(self) -> PairInformation:
         """Measure the dependence of every two features given the class."""
-        from tanbark.counts import kernels
-
         states = np.array(self.schema.cardinalities, np.int64)
         first, second = pair_indices(self.schema.target)
-        gain, rows = np.zeros(len(first)), np.zeros(len(first))
         threads = thread_count(None) if self.flat.size >= WORTH_THREADS else 1
-
-        def work(low: int, high: int) -> None:
-            part = slice(low, high)
-            left, right = states[first[part]], states[second[part]]
-            kernels.pair_gains(self.flat, self._pair_starts[part], left, right, int(states[-1]), gain[part], rows[part])
-
-        run_threads(work, blocks(len(first), max(1, -(-len(first) // (4 * threads)))), threads)
-        return PairInformation(gain, rows)
+        return PairInformation(
+            *measure_tables(self.flat, self._pair_starts, states[first], states[second], int(states[-1]), threads)
+        )
 
     def batches(self, size: int = 65536) -> Iterator[tuple[NDArray[np.unsignedinteger], Floats | None]]:
         """Refuse: the rows are gone."""

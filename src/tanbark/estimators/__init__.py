@@ -14,6 +14,7 @@ from tanbark.estimators.explain import Explanation, RowExplanation
 from tanbark.estimators.general import BAN, GBN, ChowLiuTree, SparseCandidateGBN
 from tanbark.estimators.model_file import load
 from tanbark.estimators.parameters import AWNB, EM, MANB, WANBIA
+from tanbark.estimators.scan import Scan, scan
 from tanbark.estimators.searched import (
     BSEJ,
     FSSJ,
@@ -59,6 +60,7 @@ __all__ = [
     "NaiveBayes",
     "QuantileDiscretizer",
     "RowExplanation",
+    "Scan",
     "SelectiveNaiveBayes",
     "SparseCandidateGBN",
     "SuperParentTAN",
@@ -69,4 +71,5 @@ __all__ = [
     "arc_report",
     "cross_validate_network",
     "load",
+    "scan",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Self, TypeVar
 
@@ -19,6 +19,8 @@ from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, T
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
 from tanbark.estimators.explain import Explained, Explanation, explain_rows
+from tanbark.estimators.predict_file import predict_source
+from tanbark.estimators.scan import Scan, as_scan, is_scan, open_counts
 from tanbark.inference import normalize
 from tanbark.params import Smoothing
 from tanbark.table import CodedTable, RawTable, Schema
@@ -82,6 +84,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """Learn from counts, and from rows where they are there."""
         raise AssertionError("every classifier learns")
 
+    def _needs_rows(self) -> bool:
+        """Say whether learning must see the rows themselves, beside their counts."""
+        return False
+
     def _joint(self, codes: Codes) -> Floats:
         """Give log P(class, observed) for every row and class."""
         raise AssertionError("every classifier predicts")
@@ -107,26 +113,42 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ learning
 
     @_all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Learn structure and parameters.
 
         Parameters
         ----------
-        X : frame or array of shape (n_rows, n_features)
-            Strings, numbers, booleans and categoricals; None, NaN and NA are gaps.
+        X : frame or array of shape (n_rows, n_features); or a file, a lazy frame or a :func:`tanbark.scan`
+            Strings, numbers, booleans and categoricals; None, NaN and NA are gaps. Files and the like are read in
+            batches, as often as the learner needs (``passes_``), and need not fit in memory.
         y : array-like of shape (n_rows,)
             Labels, without gaps.
         sample_weight : array-like of shape (n_rows,), optional
-            How many times each row counts.
+            How many times each row counts; for a file, the name of the column that says it.
+        target : str
+            For a file and the like, the name of the column with the labels.
         """
         self._check_options()
-        self.__dict__.pop("counts_", None)
+        for name in ("counts_", "passes_", "sketch_errors_"):
+            self.__dict__.pop(name, None)
+        if target is not None or is_scan(X):
+            return self._fit_scan(as_scan(X, target, y, sample_weight))
         rows = MemoryCounts(self._encode_training(X, y, sample_weight, None), n_jobs=self.n_jobs)
         order = self._stored_order()
         if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
             self.counts_ = StoredCounts.of(rows, order)
             return self._learn(self.counts_, rows)
         return self._learn(rows, rows)
+
+    def _fit_scan(self, rows: Scan) -> Self:
+        """Learn from rows that are read in batches."""
+        engine = open_counts(self, rows)
+        order = self._stored_order()
+        if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
+            self.counts_ = engine.stored(order)
+        self._learn(getattr(self, "counts_", engine), engine.collected() if self._needs_rows() else None)
+        self.passes_ = engine.passes.total
+        return self
 
     @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
     @_all_or_nothing
@@ -212,7 +234,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         inputs.read_class_prior(self.class_prior, self.classes_)
         self.encoder_ = learn_encoder(
             raw, labels, weights, len(self.classes_), discretize=self.discretize, n_jobs=self.n_jobs,
-            categorical=inputs.categorical_mask(self.categorical_features, raw),
+            categorical=inputs.categorical_mask(self.categorical_features, [raw.name(c) for c in range(raw.n_columns)]),
         )  # fmt: skip
         self.encoder_ = self._mark_gaps(self.encoder_, raw)
         names = tuple(column.name for column in self.encoder_.columns)
@@ -258,6 +280,29 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         if impossible.any():
             joint = self._posterior(joint)
         return np.asarray(self.classes_[joint.argmax(axis=1)])
+
+    def predict_file(
+        self, rows: Any, out: str | os.PathLike[str], *, proba: bool = False, keep: Sequence[str] = (),
+        types: Mapping[str, str] | None = None, client: Any = None,
+    ) -> int:  # fmt: skip
+        """Predict from file to file, batch by batch; give the number of rows.
+
+        Parameters
+        ----------
+        rows : path, lazy frame or whatever :func:`tanbark.scan` reads
+        out : path
+            A Parquet, CSV or Arrow file to write: the column ``predicted``, which appears when it is whole.
+        proba : bool, default False
+            Whether to write the probability of each class too.
+        keep : list of str
+            Columns of the rows to write beside the predictions, such as an identifier.
+        types : mapping, optional
+            Types of columns of CSV files, as in :func:`tanbark.scan`.
+        client : dask.distributed.Client, optional
+            A cluster whose workers predict; ``out`` is then a folder, with a Parquet file for each part of the rows.
+        """
+        check_is_fitted(self)
+        return predict_source(self, rows, out, proba=proba, keep=keep, types=types, client=client)
 
     def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
         raw = inputs.read_features(self, X)
