@@ -1,5 +1,7 @@
-"""A source that takes its time, so that a test can end a worker while it reads."""
+"""What workers of a test cluster are given: a source that takes its time, and a task that ends its worker."""
 
+import os
+import signal
 import time
 from dataclasses import dataclass
 
@@ -13,3 +15,13 @@ class SlowSource(FileSource):
     def read(self, piece, columns, size):
         time.sleep(self.seconds)
         yield from super().read(piece, columns, size)
+
+
+def hungry():
+    """End the worker at once, as the kernel does where memory runs out."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def allow_no_failures(dask_scheduler):
+    """Give a task up with the first worker that it ends."""
+    dask_scheduler.allowed_failures = 0

@@ -6,7 +6,7 @@
 [1]
 """
 
-from tanbark.counts import cmi
+from tanbark.counts import StoredCounts, cmi, load_counts
 from tanbark.errors import (
     ClusterError,
     EmptyColumnWarning,
@@ -138,6 +138,7 @@ __all__ = [
     "Schema",
     "SelectiveNaiveBayes",
     "SparseCandidateGBN",
+    "StoredCounts",
     "SuperParentTAN",
     "TableTooLargeError",
     "TanbarkError",
@@ -155,6 +156,7 @@ __all__ = [
     "from_pgmpy",
     "from_pyagrum",
     "load",
+    "load_counts",
     "read_network",
     "scan",
     "to_networkx",

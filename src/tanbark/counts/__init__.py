@@ -1,5 +1,6 @@
 """Counting: the engine that answers questions about the rows, and counts that are kept without them."""
 
+from tanbark.counts.counts_file import load_counts
 from tanbark.counts.engine import CountEngine, PairInformation
 from tanbark.counts.information import cmi
 from tanbark.counts.memory import MemoryCounts
@@ -15,5 +16,6 @@ __all__ = [
     "StoredCounts",
     "StreamCounts",
     "cmi",
+    "load_counts",
     "stored_cells",
 ]

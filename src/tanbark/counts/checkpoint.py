@@ -53,7 +53,7 @@ class Checkpoint:
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as found:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
                 pieces, done, size = (int(number) for number in found["told"])
                 return Saved([found[f"answer{k}"] for k in range(size)], pieces, bool(done))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:

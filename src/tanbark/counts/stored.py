@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +17,7 @@ from tanbark.counts.memory import MemoryCounts, measure_tables
 from tanbark.errors import InputError
 from tanbark.graph.trees import pair_indices
 from tanbark.machine import thread_count
-from tanbark.table import Schema
+from tanbark.table import Column, Schema
 
 WORTH_THREADS = 1 << 18
 
@@ -178,9 +179,39 @@ class StoredCounts:
             parts.append(new.ravel())
         return replace(larger, flat=np.concatenate(parts))
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file that ``tanbark.load_counts`` reads."""
+        from tanbark.counts.counts_file import save_counts
+
+        save_counts(self, path)
+
+    def of_order(self, order: int) -> StoredCounts:
+        """Give the counts of a lower order that these hold."""
+        return StoredCounts(self.schema, order, self.flat[: stored_cells(self.schema, order)])
+
+    def aligned(self, schema: Schema) -> StoredCounts:
+        """Give the counts for a schema with the same columns, whose categories are ours or more, in any order."""
+        if schema == self.schema:
+            return self
+        places = [_places(mine, theirs) for mine, theirs in zip(self.schema.columns, schema.columns, strict=True)]
+        wider = StoredCounts(schema, self.order, np.zeros(0, self.flat.dtype))
+        parts = []
+        for columns in wider._sets():
+            table = np.zeros([schema.cardinalities[c] for c in columns], self.flat.dtype)
+            table[np.ix_(*(places[c] for c in columns))] = self._table(columns)
+            parts.append(table.ravel())
+        return replace(wider, flat=np.concatenate(parts))
+
     def __add__(self, other: StoredCounts) -> StoredCounts:
-        self._check_alike(other)
-        return StoredCounts(self.schema, self.order, self.flat + other.flat)
+        if self.schema == other.schema and self.order == other.order:
+            return StoredCounts(self.schema, self.order, self.flat + other.flat)
+        schema = joined_schema(self.schema, other.schema)
+        if self.order != other.order:
+            msg = (
+                f"Counts of order {self.order} and of order {other.order} cannot be added; count both for one learner."
+            )
+            raise InputError(msg)
+        return StoredCounts(schema, self.order, self.aligned(schema).flat + other.aligned(schema).flat)
 
     def __sub__(self, other: StoredCounts) -> StoredCounts:
         self._check_alike(other)
@@ -194,3 +225,38 @@ class StoredCounts:
         if self.schema != other.schema or self.order != other.order:
             msg = "Only counts of the same columns, states and order can be added or subtracted."
             raise InputError(msg)
+
+
+def joined_schema(left: Schema, right: Schema) -> Schema:
+    """Give a schema with the categories of both, sorted where those of both are."""
+    if left.names != right.names:
+        msg = f"Only counts of the same columns can be added; these have {left.names[:10]} and {right.names[:10]}."
+        raise InputError(msg)
+    return Schema(tuple(_joined(mine, other) for mine, other in zip(left.columns, right.columns, strict=True)))
+
+
+def _joined(mine: Column, other: Column) -> Column:
+    if mine == other:
+        return mine
+    alike = replace(mine, levels=()) == replace(other, levels=())
+    if mine.kind != "category" or not (alike or not mine.levels or not other.levels):
+        msg = (
+            f"The counts of column {mine.name!r} rest on different states (cut points, types or gaps) and cannot be "
+            "added. Count both parts with one schema: scan(..., schema=...)."
+        )
+        raise InputError(msg)
+    both = mine.with_levels(other.levels)
+    sort = list(mine.levels) == sorted(mine.levels) and list(other.levels) == sorted(other.levels)
+    known = mine if mine.levels else other
+    return replace(known, levels=tuple(sorted(both.levels)) if sort else both.levels)
+
+
+def _places(mine: Column, theirs: Column) -> list[int]:
+    """Give the codes that our states have in another column."""
+    if mine == theirs:
+        return list(range(mine.n_states))
+    if mine.kind != "category" or mine.gap_state != theirs.gap_state or not set(mine.levels) <= set(theirs.levels):
+        msg = f"The states of column {mine.name!r} are not all among those it is to have."
+        raise InputError(msg)
+    shift = int(mine.gap_state)
+    return [*range(shift), *(theirs.levels.index(level) + shift for level in mine.levels)] or [0]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from tanbark.counts.checkpoint import Checkpoint
 from tanbark.counts.memory import MemoryCounts
 from tanbark.counts.parted import Answer, PartedCounts, Question
+from tanbark.machine import read_ahead, thread_count
 from tanbark.table import CodedTable, Schema
 from tanbark.table.coded_rows import RowReader
 
@@ -56,7 +57,9 @@ class StreamCounts(PartedCounts):
             return
         keep = _Keeper(self.max_memory // 4) if done == 0 else None
         for piece in self._reader.pieces()[done:]:
-            tables = self._reader.coded(piece, self.schema, self.n_jobs)
+            tables = self._reader.coded(piece, self.schema, 1)
+            if thread_count(self.n_jobs) > 1:
+                tables = read_ahead(tables)
             yield tables if keep is None else keep.watch(tables)
         if keep is not None:
             self._rows_kept = keep.kept

@@ -20,7 +20,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
 from tanbark.estimators.explain import Explained, Explanation, explain_rows
 from tanbark.estimators.predict_file import predict_source
-from tanbark.estimators.scan import Scan, as_scan, is_scan, open_counts
+from tanbark.estimators.scan import Scan, as_scan, is_scan, note_schema, open_counts
 from tanbark.inference import normalize
 from tanbark.params import Smoothing
 from tanbark.table import CodedTable, RawTable, Schema
@@ -178,6 +178,29 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         self._check_options()
         self.counts_ = self._stored_counts() - self._count_further(X, y, sample_weight, grow=False)
+        return self._learn(self.counts_, None)
+
+    @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
+    @_all_or_nothing
+    def fit_counts(self, counts: StoredCounts) -> Self:
+        """Learn from counts alone: those of another model (``counts_``), or of several machines, added up.
+
+        Parameters
+        ----------
+        counts : StoredCounts
+            Their schema tells columns, categories and classes.
+        """
+        self._check_options()
+        if not isinstance(counts, StoredCounts) or counts.order < self._stored_order():
+            have = f"counts of order {counts.order}" if isinstance(counts, StoredCounts) else type(counts).__name__
+            msg = (
+                f"{type(self).__name__} learns from StoredCounts of order {self._stored_order()}, such as the counts_ "
+                f"of a model of its kind; got {have}."
+            )
+            raise OptionError(msg)
+        self.counts_ = counts.of_order(self._stored_order())
+        note_schema(self, counts.schema)
+        inputs.read_class_prior(self.class_prior, self.classes_)
         return self._learn(self.counts_, None)
 
     def _stored_counts(self) -> StoredCounts:

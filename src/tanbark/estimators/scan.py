@@ -182,7 +182,7 @@ def open_counts(model: Any, rows: Scan) -> PartedCounts:
     schema, passes = rows.schema, 0
     if schema is None:
         schema, passes = _learn_schema(model, reader, rows.cluster, gap_states=missing == "category"), 1
-    _note(model, schema, rows)
+    note_schema(model, schema, rows.source.label_type(rows.target))
     inputs.read_class_prior(model.class_prior, model.classes_)
     engine: PartedCounts
     if rows.cluster is None:
@@ -252,11 +252,11 @@ def class_column(name: str, labels: list[Level]) -> Column:
     return Column(name, "category", kinds.pop(), tuple(labels))
 
 
-def _note(model: Any, schema: Schema, rows: Scan) -> None:
+def note_schema(model: Any, schema: Schema, labels: np.dtype[Any] | None = None) -> None:
     """Give a classifier what fitting a table gives it."""
     model.schema_ = schema
     model.encoder_ = Encoder(schema.features)
-    model.classes_ = label_array(schema.columns[-1].levels, rows.source.label_type(rows.target))
+    model.classes_ = label_array(schema.columns[-1].levels, labels)
     model.n_features_in_ = len(schema.features)
     model.feature_names_in_ = np.array(schema.names[:-1], object)
 
