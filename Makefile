@@ -4,13 +4,17 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SHARED_DATA ?= ../shared/data
 
-.PHONY: demo test check lint types layers bench clean
+.PHONY: demo test browser check lint types layers bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python scripts/demo.py
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+# the browser of the tests that read the explorer page; without it they are skipped
+browser:
+	scripts/install_browser.sh
 
 check: lint types layers test
 

@@ -1,4 +1,4 @@
-"""The main job on bundled data: compare, fit, look inside, explain a prediction with gaps, save and load."""
+"""The main job on bundled data: compare, fit, look inside, explain a prediction with gaps, save, load and explore."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def main() -> None:
     print(f"\n{clf.network_!r}\n")
     explain_with_gaps(clf, X, y)
     save(clf, X)
+    explore(clf)
 
 
 def compare(X, y) -> None:
@@ -54,7 +55,11 @@ def explain_with_gaps(clf, X, y) -> None:
         f"Row 81 is {y.iloc[81]}. With all values P({clf.classes_[0]}) = {complete[0]:.4f}; now two are blanked out:\n"
     )
     print(clf.explain(row))
-    print()
+    low, high = clf.predict_proba_interval(row)
+    print(
+        f"\n90 % credible interval of P({clf.classes_[0]}): {low[0, 0]:.3f} to {high[0, 0]:.3f}; "
+        f"at most {clf.support(row)[0]:.0f} training rows had all of these values\n"
+    )
 
 
 def save(clf, X) -> None:
@@ -65,6 +70,14 @@ def save(clf, X) -> None:
     same = np.array_equal(tb.load(path).predict_proba(X), clf.predict_proba(X))
     size = path.stat().st_size / 1000
     print(f"Saved the model to {path} ({size:.0f} kB); loaded again, its predictions are identical: {same}")
+
+
+def explore(clf) -> None:
+    path = Path("demo-output") / "breast-cancer.html"
+    clf.explore(path, title="Breast cancer (Wisconsin)")
+    print(
+        f"Wrote the explorer page {path} ({path.stat().st_size / 1000:.0f} kB): open it in a browser and click a state"
+    )
 
 
 if __name__ == "__main__":

@@ -275,3 +275,24 @@ def full_joint(network):
     for states in itertools.product(*map(range, sizes)):
         out[states] = joint(network, states)
     return out
+
+
+def conditional_log_likelihood(table_, parents):
+    """The CLL of a graph at its maximum-likelihood tables, row by row; a family skips the rows that it has a gap in."""
+    codes, states, target = table_.codes, table_.schema.cardinalities, table_.schema.target
+    weights = np.ones(codes.shape[1]) if table_.weights is None else table_.weights
+    tables = [
+        smoothed(table(codes, states, (*above, node), table_.weights), len(above), 0.0)
+        for node, above in enumerate(parents)
+    ]
+    total = 0.0
+    for row in range(codes.shape[1]):
+        joint = np.ones(states[target])
+        for label in range(states[target]):
+            values = [*(int(code) for code in codes[:target, row]), label]
+            for node, above in enumerate(parents):
+                cell = tuple(values[c] for c in (*above, node))
+                if all(value < states[c] for value, c in zip(cell, (*above, node), strict=True)):
+                    joint[label] *= tables[node][cell]
+        total += weights[row] * math.log(joint[int(codes[target, row])] / joint.sum())
+    return total

@@ -67,6 +67,22 @@ def nb_adaptive(columns, states, labels, n_classes):
     return -log_fraction(polytree(columns, states, labels, n_classes, [], dict.fromkeys(range(len(states)), ())))
 
 
+def nb_adaptive_floats(columns, states, labels, n_classes):
+    """The same with running counts, for many rows."""
+    classes, seen, total = [1.0] * n_classes, [[[1.0] * r for _ in range(n_classes)] for r in states], 0.0
+    for i, label in enumerate(labels):
+        chances = []
+        for y in range(n_classes):
+            tables = (table[y] for table in seen)
+            factors = (row[column[i]] / sum(row) for row, column in zip(tables, columns, strict=True))
+            chances.append(classes[y] * math.prod(factors))
+        total -= math.log(chances[label] / sum(chances))
+        classes[label] += 1
+        for table, column in zip(seen, columns, strict=True):
+            table[label][column[i]] += 1
+    return total
+
+
 def mbp(columns, states, labels, n_classes):
     """Average over every way to make each feature a parent, a child, or a spouse of one child."""
     m, chances = len(states), []
@@ -157,3 +173,51 @@ def note_nb(columns, labels, smoothing=1.0):
     matrix = np.triu(matrix) + np.triu(matrix, 1).T
     log_prior = sum(map(math.log, q)) + sum(math.log(v) for t in table for k in t for v in k)
     return nll, log_prior, matrix
+
+
+def zero_sum_logit(columns, states, labels, n_classes, sigma=3.0):
+    """Neil's length: coefficients that sum to zero over states and classes, the last ones left unsaid.
+
+    Coordinates are not orthonormal, so the prior's density has Jacobian terms.
+    """
+    first = {r: np.vstack([np.eye(r - 1), -np.ones((1, r - 1))]) for r in {*states, n_classes}}
+    free, p = n_classes - 1, 1 + sum(r - 1 for r in states)
+    parts = [np.ones((len(labels), 1)), *(first[r][list(c)] for r, c in zip(states, columns, strict=True))]
+    design, one_hot = np.hstack(parts), np.eye(n_classes)[list(labels)]
+    blocks = [np.ones((1, 1)), *(first[r].T @ first[r] for r in states)]
+    metric = np.zeros((p, p))
+    place = 0
+    for block in blocks:
+        metric[place : place + len(block), place : place + len(block)] = block
+        place += len(block)
+    bend = np.kron(metric, first[n_classes].T @ first[n_classes]) / sigma**2
+    at = np.zeros(p * free)
+    for _ in range(60):
+        logits = design @ at.reshape(p, free) @ first[n_classes].T
+        chance = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chance /= chance.sum(axis=1, keepdims=True)
+        slope = (design.T @ (chance - one_hot) @ first[n_classes]).ravel() + bend @ at
+        fisher = np.zeros((p * free,) * 2)
+        for row, q in zip(design, chance, strict=True):
+            middle = first[n_classes].T @ (np.diag(q) - np.outer(q, q)) @ first[n_classes]
+            fisher += np.kron(np.outer(row, row), middle)
+        at = at - np.linalg.solve(fisher + bend, slope)
+    nll = -math.fsum(np.log(chance[range(len(labels)), list(labels)]))
+    d = len(at)
+    prior = 0.5 * at @ bend @ at + 0.5 * d * math.log(2 * math.pi * sigma**2)
+    prior -= 0.5 * p * math.log(n_classes) + 0.5 * free * sum(map(math.log, states))
+    return nll + prior + 0.5 * np.linalg.slogdet(fisher)[1], d
+
+
+def note_logit(columns, labels, sigma=3.0):
+    """The parts of the note's logistic score: reweighted least squares, second states as 0/1 columns."""
+    design = np.column_stack([np.ones(len(labels)), *columns])
+    beta = np.zeros(design.shape[1])
+    for _ in range(25):
+        p = 1 / (1 + np.exp(-design @ beta))
+        fisher = (design.T * (p * (1 - p))) @ design
+        beta = beta + np.linalg.solve(fisher, design.T @ (labels - p))
+    nll = -math.fsum(np.log(np.where(np.asarray(labels) == 1, p, 1 - p)))
+    d, m = len(beta), len(columns)
+    scale = d * math.log(sigma * math.sqrt(2 * math.pi)) - 0.5 * math.log(2) * (1 + m) - 0.5 * m * math.log(2)
+    return nll, beta, np.linalg.eigvalsh(fisher), scale

@@ -73,9 +73,9 @@ def hill_climbing(codes: np.ndarray, peers: dict[str, str], score: str) -> None:
     frame = pd.DataFrame({f"x{i}": pd.Categorical(codes[:, i].astype(str)) for i in range(codes.shape[1])})
     X, y = frame.iloc[:, :-1], frame.iloc[:, -1]
     ways: dict[str, Callable[[], Any]] = {
-        "tanbark, search": lambda: learn(make_counts(codes), score=score).dag,
-        "tanbark, search with tabu": lambda: learn(make_counts(codes), score=score, tabu=10).dag,
-        "tanbark, GBN fit of a frame": lambda: tb.GBN(score=score, tabu=0).fit(X, y).dag_,
+        "tanbark, over classes": lambda: learn(make_counts(codes), score=score, over="classes", tabu=10).dag,
+        "tanbark, over graphs": lambda: learn(make_counts(codes), score=score).dag,
+        "tanbark, GBN fit of a frame": lambda: tb.GBN(score=score).fit(X, y).dag_,
     }
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "rows.npy")

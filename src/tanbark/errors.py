@@ -14,7 +14,9 @@
     TanbarkWarning (UserWarning)
     ├── UnseenCategoryWarning           categories met at prediction that training never saw
     ├── EmptyColumnWarning              a column without a single value
+    ├── NotConvergedWarning             an optimisation that stopped at its limit
     ├── NothingSelectedWarning          a selection of features that is empty
+    ├── NotProvedWarning                an exact search that ended before it had proved its answer the best
     └── ImpossibleEvidenceWarning       rows to which the model gives probability zero
 """
 
@@ -74,8 +76,16 @@ class EmptyColumnWarning(TanbarkWarning):
     """A column has no value at all, so it tells nothing about the class."""
 
 
+class NotConvergedWarning(TanbarkWarning):
+    """An optimisation stopped at its limit of iterations, short of its tolerance."""
+
+
 class NothingSelectedWarning(TanbarkWarning):
     """No feature helps, so that nothing is left of the table."""
+
+
+class NotProvedWarning(TanbarkWarning):
+    """An exact search ended before it had proved that no better network exists."""
 
 
 class ImpossibleEvidenceWarning(TanbarkWarning):

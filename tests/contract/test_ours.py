@@ -29,6 +29,8 @@ MAKERS = {
     "SelectiveNaiveBayes": lambda **k: tb.SelectiveNaiveBayes(cv=3, random_state=1, **k),
     "SelectiveNaiveBayes mml": lambda **k: tb.SelectiveNaiveBayes(score="mml", **k),
     "ACLLTAN": tb.ACLLTAN,
+    "BNC2P": tb.BNC2P,
+    "CMDLGBN": tb.CMDLGBN,
     "RAIANB": tb.RAIANB,
     "RAIGBN": tb.RAIGBN,
     "ExactANB": tb.ExactANB,
@@ -45,7 +47,7 @@ MAKERS = {
 
 
 AVERAGED = {"AODE", "A2DE"}  # they have no graph, and leave a missing value out instead of summing it out
-CLIMBED = {"GBN", "BAN", "SparseCandidateGBN"}  # ties between equivalent arcs go to the earlier column
+CLIMBED = {"GBN", "BAN", "SparseCandidateGBN", "BNC2P", "CMDLGBN"}  # ties of arcs go to the earlier column
 SEARCHED = {
     "HillClimbTAN",
     "SuperParentTAN",

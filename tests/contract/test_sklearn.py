@@ -8,6 +8,7 @@ import tanbark as tb
 BY_NAME = "columns are matched by name, so that another order is right and not an error (see test_frames.py)"
 
 FOLDS = "repeated rows are dealt out to the folds one by one, so that a row may be learnt from while it is predicted"
+SUBSETS = "a subset of repeated rows is not one of weighted rows"
 BOOTSTRAP = "a bootstrap sample of repeated rows has another size than one of weighted rows"
 NO_ARCS = "the default graph has no arcs, so that every row gets the commonest class"
 
@@ -29,6 +30,8 @@ CLASSIFIERS = [
     tb.NaiveBayes(missing="category"),
     tb.TAN(missing="drop"),
     tb.ACLLTAN(),
+    tb.BNC2P(),
+    tb.CMDLGBN(),
     tb.RAIANB(),
     tb.RAIGBN(),
     tb.ExactANB(),
@@ -45,6 +48,7 @@ SEARCHED = [
     tb.SelectiveNaiveBayes(cv=2),
     tb.SelectiveNaiveBayes(score="mml"),
 ]
+AVERAGES = [tb.ModelAveraging(tb.NaiveBayes(), 3, random_state=0), tb.ModelAveraging(n_estimators=2, random_state=0)]
 SELECTORS = [tb.MarkovBlanketMML(), tb.MarkovBlanketMML("cpt"), tb.MarkovBlanketMML("nb_joint", direction="both")]
 WEIGHTED = [tb.NaiveBayes(parameters=p) for p in (tb.MANB(), tb.WANBIA(), tb.AWNB(random_state=0))]
 TEXTS = [tb.TextNaiveBayes()]
@@ -53,13 +57,15 @@ DISCRETIZERS = [tb.MDLPDiscretizer(), tb.MedianDiscretizer(), tb.QuantileDiscret
 
 def exemptions(estimator):
     failed = {}
-    if isinstance(estimator, tuple(type(clf) for clf in [*CLASSIFIERS, *SEARCHED, *SELECTORS])):
+    if isinstance(estimator, tuple(type(clf) for clf in [*CLASSIFIERS, *SEARCHED, *AVERAGES, *SELECTORS])):
         failed["check_dataframe_column_names_consistency"] = BY_NAME
     by_length = estimator.get_params().get("score") == "mml"
     if isinstance(estimator, tuple(type(clf) for clf in SEARCHED)) and not by_length:
         failed["check_sample_weight_equivalence_on_dense_data"] = FOLDS
     if isinstance(getattr(estimator, "parameters", None), tb.AWNB):
         failed["check_sample_weight_equivalence_on_dense_data"] = BOOTSTRAP
+    if isinstance(estimator, tb.ModelAveraging):
+        failed["check_sample_weight_equivalence_on_dense_data"] = SUBSETS
     if isinstance(estimator, tb.FixedStructure):
         failed["check_classifiers_train"] = NO_ARCS
     return failed
@@ -67,7 +73,8 @@ def exemptions(estimator):
 
 @pytest.mark.filterwarnings("default")  # scikit-learn's checks warn of their own accord
 @parametrize_with_checks(
-    [*CLASSIFIERS, *SEARCHED, *WEIGHTED, *SELECTORS, *TEXTS, *DISCRETIZERS], expected_failed_checks=exemptions
+    [*CLASSIFIERS, *SEARCHED, *AVERAGES, *WEIGHTED, *SELECTORS, *TEXTS, *DISCRETIZERS],
+    expected_failed_checks=exemptions,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

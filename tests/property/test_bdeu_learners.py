@@ -124,49 +124,6 @@ def test_the_set_function_of_all_subsets(seed, weighted, given_class, by_rows):
             assert h[mask | 1 << node] - h[mask] == approx(expected, abs=1e-8)
 
 
-def graphs(n):
-    """List all graphs without cycles over n nodes, as parents."""
-    others = [[k for k in range(n) if k != node] for node in range(n)]
-    subsets = [[s for k in range(n) for s in itertools.combinations(o, k)] for o in others]
-    found = []
-    for parents in itertools.product(*subsets):
-        left = set(range(n))
-        while left and (free := {v for v in left if not left & set(parents[v])}):
-            left -= free
-        if not left:
-            found.append(parents)
-    return found
-
-
-GRAPHS = {n: graphs(n) for n in (1, 2, 3, 4)}
-
-
-@settings(max_examples=8, deadline=None)
-@given(seeds, st.sampled_from([0.3, 1.0, 10.0]), st.booleans())
-def test_exact_search_is_brute_force(seed, ess, weighted):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 4))
-    table = make_table(rng, (*rng.integers(2, 4, n), 2), int(rng.integers(5, 80)), weighted=weighted)
-    counts = MemoryCounts(table)
-    for learn, size, extra in ((exact.learn_augmented, n, (n,)), (exact.learn_general, n + 1, ())):
-        known = {}
-
-        def score(node, parents, extra=extra, known=known):
-            key = node, parents
-            if key not in known:
-                known[key] = family_score(table, node, (*parents, *extra), ess)
-            return known[key]
-
-        best = max(sum(score(v, p) for v, p in enumerate(parents)) for parents in GRAPHS[size])
-        learnt = learn(counts, ess=ess)
-        best += family_score(table, n, (), ess) if extra else 0.0
-        assert learnt.score == approx(best, abs=1e-8)
-        families = [(*parents, node) for node, parents in enumerate(learnt.dag.parents)]
-        assert family_scores(counts, families, ess).sum() == approx(best, abs=1e-8)
-        prior = family_score(table, n, (), ess) if extra else 0.0
-        assert learnt.report.bound + prior >= best - 1e-8
-
-
 @few
 @given(seeds)
 def test_nothing_beats_exact_search(seed):

@@ -12,8 +12,9 @@ from strategies import coded_tables, make_table, seeds
 from tanbark.counts import MemoryCounts, StoredCounts
 from tanbark.graph import Dag
 from tanbark.scores import FAMILY_SCORES, bdeu, k2, log_likelihood
-from tanbark.structure import ban, chow_liu, gains, hill_climb
-from tanbark.structure.hill_climb import Climb, Gains, Walk, best_move, climb, learn, make_rules
+from tanbark.structure import ban, chow_liu, gains
+from tanbark.structure.arc_moves import KINDS, best_move, reachable
+from tanbark.structure.hill_climb import Climb, Gains, Walk, climb, learn, make_rules
 
 SCORES = sorted(FAMILY_SCORES)
 few = settings(max_examples=25, deadline=None)
@@ -77,12 +78,12 @@ def test_every_move_gains_what_recomputing_says(seed, score, weighted, steps):
         state.apply(kind, x, y, float(state.moves()[kind, x, y]))
     dag = Dag(table.schema.names, parents_of(state))  # raises if there is a circle
     assert state.score == pytest.approx(slow_score(table, dag.parents, score), abs=1e-7)
-    assert np.array_equal(state.reach, hill_climb._reachable(state.arcs))
+    assert np.array_equal(state.reach, reachable(state.arcs))
     moves = state.moves()
     expected = {}
     for (kind, x, y), changed in slow_moves(dag):
         gain = slow_score(table, changed.parents, score) - slow_score(table, dag.parents, score)
-        expected[hill_climb.KINDS.index(kind), x, y] = gain
+        expected[KINDS.index(kind), x, y] = gain
     found = {tuple(map(int, place)): moves[tuple(place)] for place in np.argwhere(moves > -np.inf)}
     assert found.keys() == expected.keys()
     for place, gain in expected.items():

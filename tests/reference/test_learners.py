@@ -9,7 +9,7 @@ from fixtures_small import TRUE_ARCS, f500
 from tanbark.counts import MemoryCounts
 from tanbark.inference.junction import pair_marginals
 from tanbark.params import Smoothing, family_counts, fit
-from tanbark.structure import hill_climb, sparse_candidate
+from tanbark.structure import bnc2p, cmdl_gbn, hill_climb, sparse_candidate
 from tanbark.table import CodedTable, Column, Schema
 
 ROWS = f500()
@@ -97,3 +97,30 @@ def test_em_on_rows_with_gaps():
     assert found.n_iter_ == 16
     assert found.converged_
     assert clf.network_.table("W")[0, 0, :, 0] == pytest.approx([0.797533, 0.137807, 0.064660], abs=1e-6)
+
+
+def test_conditional_climbs_on_five_hundred_records():
+    names = [*NAMES[1:], "class"]
+    columns = [Column(n, "category", "number", tuple(range(r))) for n, r in zip(names, (2, 2, 3, 2, 2, 2), strict=True)]
+    codes = np.ascontiguousarray(np.roll(ROWS, -1, axis=1).T, np.uint8)
+    counts = MemoryCounts(CodedTable(Schema(tuple(columns)), codes))
+    short = cmdl_gbn.learn(counts)
+    assert [step.score for step in short.history] == pytest.approx(
+        [-346.694974, -292.339964, -272.303200, -268.742727], abs=1e-6
+    )
+    assert set(short.dag.arcs()) == {("class", "W"), ("class", "U"), ("class", "A")}
+    likely = bnc2p.learn(counts)
+    assert [(step.move, step.score) for step in likely.history[1:]] == [
+        ("add class -> W", pytest.approx(-264.374227, abs=1e-6)),
+        ("add class -> U", pytest.approx(-241.230160, abs=1e-6)),
+        ("add class -> A", pytest.approx(-234.562383, abs=1e-6)),
+        ("add A -> W", pytest.approx(-224.723964, abs=1e-6)),
+        ("add class -> B", pytest.approx(-223.295501, abs=1e-6)),
+        ("add V -> B", pytest.approx(-218.868817, abs=1e-6)),
+        ("add A -> U", pytest.approx(-217.177852, abs=1e-6)),
+        ("add B -> A", pytest.approx(-217.136835, abs=1e-6)),
+    ]
+    assert bnc2p.learn(counts, start="naive").history[0].score == pytest.approx(-264.098070, abs=1e-6)
+    assert cmdl_gbn.learn(counts, start="naive").history[0].score == pytest.approx(-304.493022, abs=1e-6)
+    true = bnc2p.learn(counts, start=TRUE_ARCS, max_parents=3)
+    assert true.history[0].score == pytest.approx(-207.205165, abs=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,14 @@ def complete_rows(counts: CountEngine) -> tuple[NDArray[np.unsignedinteger], NDA
 def subset_scores(
     codes: NDArray[np.unsignedinteger], weights: NDArray[np.float64], cardinalities: tuple[int, ...],
     columns: tuple[int, ...], *, given: int | None, ess: float, n_jobs: int | None,
+    advance: Callable[[float], None] = lambda share: None,
 ) -> NDArray[np.float64]:  # fmt: skip
     r"""Compute h(S) for every subset S of ``columns``, by its bit mask; bit i stands for ``columns[i]``.
 
     .. math:: h(S) = \sum_{\text{cells}} \ln\Gamma(\tfrac{\alpha}{q_S} + N) - \ln\Gamma(\tfrac{\alpha}{q_S})
 
-    With ``given`` that column is in every set besides. The BDeu of X with parents P is h(P + X) - h(P).
+    With ``given`` that column is in every set besides. The BDeu of X with parents P is h(P + X) - h(P). ``advance`` is
+    told the share of the work that is done.
     """
     from tanbark.counts import lattice_kernels as kernels
 
@@ -52,15 +55,17 @@ def subset_scores(
     widths = np.array([max(int(r) - 1, 0).bit_length() for r in states], np.int64)
     h = np.zeros(1 << n)
     threads = thread_count(n_jobs)
+    stores = [make_store(codes.shape[1], 256) for _ in range(threads)]  # one for each piece of work at a time
     top = min(TOP_COLUMNS, n)
     if int(widths.sum()) + (n_given - 1).bit_length() > MOST_BITS:
         part = np.ascontiguousarray(codes[list(columns)])
 
         def by_rows(fixed: int) -> None:
-            store = make_store(codes.shape[1], 256)
+            store = stores.pop()
             kernels.walk_rows(part, weights, states, labels, n_given, fixed, top, ess, store, h)
+            stores.append(store)
 
-        run_threads(by_rows, [(fixed,) for fixed in range(1 << top)], threads)
+        _run_pieces(by_rows, 1 << top, threads, advance)
         return h
     places = np.argsort(-widths, kind="stable")
     states, widths = states[places], widths[places]
@@ -80,11 +85,24 @@ def subset_scores(
                 size = kernels.drop_sparse(table, counted, len(table), low, int(widths[j]), *room)
                 table, counted, q = room[0][:size], room[1][:size], q / states[j]
                 mask &= ~(1 << int(places[j]))
-        store = make_store(codes.shape[1], 256)
+        store = stores.pop()
         kernels.walk(table, counted, mask, top, stop, widths, states, places, q, ess, len(weights) == 0, store, h)
+        stores.append(store)
 
-    run_threads(by_tables, [(fixed,) for fixed in range(1 << top)], threads)
+    _run_pieces(by_tables, 1 << top, threads, advance)
     return h
+
+
+def _run_pieces(work: Callable[[int], None], n_pieces: int, threads: int, advance: Callable[[float], None]) -> None:
+    """Do numbered pieces of work on threads, and tell how many are done."""
+    done: list[int] = []
+
+    def piece(number: int) -> None:
+        work(number)
+        done.append(number)
+        advance(len(done) / n_pieces)
+
+    run_threads(piece, [(number,) for number in range(n_pieces)], threads)
 
 
 def _full_table(

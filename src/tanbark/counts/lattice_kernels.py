@@ -104,6 +104,7 @@ def _merge_few(
 ) -> None:  # fmt: skip
     """Correct the sums of the sets in which cells of a small group fall together, each having been counted alone.
 
+    The codes may have bits in front of the last columns, the same in all of them.
     Bit d of ``merging[x]`` says that cells whose codes differ by the bits x are one in set d.
     """
     touched = np.uint64(0)
@@ -129,24 +130,33 @@ def _merge_few(
 
 
 @kernel
+def _look_up(counts: Array, terms: Array) -> float:
+    """Add up the terms of counts, which are a multiple of four; four sums at a time do not wait for one another."""
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    for cell in range(0, len(counts), 4):
+        first += terms[np.uint64(counts[cell])]
+        second += terms[np.uint64(counts[cell + 1])]
+        third += terms[np.uint64(counts[cell + 2])]
+        fourth += terms[np.uint64(counts[cell + 3])]
+    return first + second + (third + fourth)
+
+
+@kernel
 def _project_all(block: Array, plan: Array, rows: Array, scales: Array, terms: Array, sums: Array) -> None:
     """Add the terms of dense groups, side by side, to the sum of every set; a table is summed from an earlier one.
 
     ``plan[d]`` is (where the table begins, its cells, where its parent begins, bits below the column taken out, its
     bits); the first table is already in ``block``.
     """
-    reach = terms.shape[1]
+    within = block[: plan[0, 1]].sum() < terms.shape[1]
     for d in range(len(plan)):
         begin, cells, source, low, width = plan[d, 0], plan[d, 1], plan[d, 2], plan[d, 3], plan[d, 4]
         table = block[begin : begin + cells]
         if d:
             _drop_dense(block[source : source + (cells << width)], cells << width, low, width, table)
         total, row = 0.0, rows[d]
-        if row >= 0:
-            here = terms[row]
-            for cell in range(cells):
-                n = table[cell]
-                total += here[np.int64(n)] if n < reach else term(n, scales[d], row, terms)
+        if row >= 0 and within:
+            total = _look_up(table, terms[row])
         else:
             for cell in range(cells):
                 if table[cell] > 0:
@@ -181,6 +191,29 @@ def _plan_block(widths: Array) -> tuple[Array, Array, int]:
 
 
 @kernel
+def _score_few(
+    keys: Array, counts: Array, start: int, stop: int, keep: Array, merging: Array, rows: Array, scales: Array,
+    terms: Array, sums: Array, ones: Array,
+) -> int:  # fmt: skip
+    """Add a small group of cells: each alone, by how often its count occurs (``ones``), then those that fall together.
+
+    The group is ``start`` to ``stop``, and agrees in all columns before the last. Gives the highest count in ``ones``.
+    """
+    highest = 0
+    for cell in range(start, stop):
+        if counts[cell] < len(ones):
+            n = int(counts[cell])
+            ones[n] += 1
+            highest = max(highest, n)
+        else:
+            for d in range(len(sums)):
+                sums[d] += term(counts[cell], scales[d], rows[d], terms)
+    if stop > start + 1:
+        _merge_few(keys[start:stop], counts[start:stop], stop - start, keep, merging, rows, scales, terms, sums)
+    return highest
+
+
+@kernel
 def _score_block(
     keys: Array, counts: Array, size: int, dense: bool, low: int, layout: Any, rows: Array, scales: Array, terms: Array,
     sums: Array, block: Array, ones: Array,
@@ -189,7 +222,6 @@ def _score_block(
     plan, keep, merging = layout
     cells, highest, start, lane, lanes = 1 << low, 0, 0, 0, 1 << LANE_BITS
     block[: cells << LANE_BITS] = 0
-    codes, few = np.empty(FEW, np.int64), np.empty(FEW, counts.dtype)
     sums[:] = 0.0
     while start < size:
         if lane == lanes:
@@ -205,17 +237,8 @@ def _score_block(
         while stop < size and keys[stop] >> low == top:
             stop += 1
         if stop - start <= FEW:
-            for cell in range(start, stop):
-                codes[cell - start], few[cell - start] = keys[cell] & (cells - 1), counts[cell]
-                if counts[cell] < len(ones):
-                    n = int(counts[cell])
-                    ones[n] += 1
-                    highest = max(highest, n)
-                else:
-                    for d in range(len(sums)):
-                        sums[d] += term(counts[cell], scales[d], rows[d], terms)
-            if stop > start + 1:
-                _merge_few(codes, few, stop - start, keep, merging, rows, scales, terms, sums)
+            count = _score_few(keys, counts, start, stop, keep, merging, rows, scales, terms, sums, ones)
+            highest = max(highest, count)
         else:
             for cell in range(start, stop):
                 block[(keys[cell] & (cells - 1)) << LANE_BITS | lane] = counts[cell]
@@ -231,6 +254,58 @@ def _score_block(
 
 
 @kernel
+def _merging_sets(keep: Array) -> Array:
+    """Give, for every difference of codes, the sets (as bits) in which cells that differ so fall together."""
+    merging = np.zeros(keep[0] + 1, np.uint64)
+    for x in range(len(merging)):
+        for s in range(len(keep)):
+            if keep[s] & x == 0:
+                merging[x] |= np.uint64(1) << np.uint64(s)
+    return merging
+
+
+@kernel
+def _score_sets(
+    keys: Array, counts: Array, size: int, dense: bool, low: int, mask: int, q: float, places: Array, states: Array,
+    ess: float, whole: bool, layout: Any, room: Any, store: Any, h: Array,
+) -> None:  # fmt: skip
+    """Fill ``h`` for the set of a table and for all that taking out some of the last columns makes of it.
+
+    ``places`` and ``states`` are those of the last columns, ``mask`` and ``q`` the set and its configurations.
+    """
+    rows, scales, sums, block, ones = room
+    masks = np.empty(len(sums), np.int64)
+    for s in range(len(sums)):
+        cells, masks[s] = q, mask
+        for k in range(len(places)):
+            if s >> k & 1:
+                cells, masks[s] = cells / states[k], masks[s] & ~(np.int64(1) << places[k])
+        rows[s], scales[s] = find_terms(np.round(cells), ess, store) if whole else -1, ess / cells
+    _score_block(keys, counts, size, dense, low, layout, rows, scales, store[1], sums, block, ones)
+    for s in range(len(sums)):
+        h[masks[s]] = sums[s]
+
+
+@kernel
+def _take_out(
+    keys: Array, counts: Array, size: int, dense: bool, bits: int, low: int, width: int, bits_out: int, keys_out: Array,
+    counts_out: Array, work: Array,
+) -> tuple[int, bool]:  # fmt: skip
+    """Take a column out of a table; a sparse one becomes dense where that is smaller. Give its size and which it is."""
+    if dense:
+        _drop_dense(counts, 1 << bits, low, width, counts_out)
+        return 1 << bits_out, True
+    left = drop_sparse(keys, counts, size, low, width, keys_out, work)
+    if bits_out < 40 and (1 << bits_out) <= 4 * left:
+        counts_out[: 1 << bits_out] = 0
+        for cell in range(left):
+            counts_out[keys_out[cell]] = work[cell]
+        return 1 << bits_out, True
+    counts_out[:left] = work[:left]
+    return left, False
+
+
+@kernel
 def walk(
     keys0: Array, counts0: Array, mask0: int, start: int, stop: int, widths: Array, states: Array, places: Array,
     q0: float, ess: float, whole: bool, store: Any, h: Array,
@@ -240,74 +315,42 @@ def walk(
     ``keys0`` and ``counts0`` are the sparse table of ``mask0``, ``q0`` is its number of configurations; column j has
     the bit ``places[j]`` of a mask. Columns from ``stop`` on are taken out in one go, all their sets together.
     """
-    n, size0 = len(widths), len(keys0)
-    depth_max = stop - start + 1
+    n, size0, deepest = len(widths), len(keys0), stop - start + 1
     lows = np.zeros(n + 1, np.int64)
     for j in range(n - 1, -1, -1):
         lows[j] = lows[j + 1] + widths[j]
-    plan, keep, room_block = _plan_block(widths[stop:])
-    n_sets, terms = len(keep), store[1]
-    merging = np.zeros(keep[0] + 1, np.uint64)
-    for x in range(len(merging)):
-        for s in range(n_sets):
-            if keep[s] & x == 0:
-                merging[x] |= np.uint64(1) << np.uint64(s)
-    layout = (plan, keep, merging)
-    rows, scales, sums = np.full(n_sets, -1, np.int64), np.empty(n_sets), np.empty(n_sets)
-    block = np.empty(room_block, counts0.dtype)
-    ones = np.zeros(terms.shape[1] if whole else 0, np.int64)
-    room = 4 * size0 + 64
-    keys, counts = np.empty((depth_max, size0), np.int64), np.empty((depth_max, room), counts0.dtype)
+    plan, keep, cells = _plan_block(widths[stop:])
+    layout, n_sets = (plan, keep, _merging_sets(keep)), len(keep)
+    ones = np.zeros(store[1].shape[1] if whole else 0, np.int64)
+    room = (np.full(n_sets, -1, np.int64), np.empty(n_sets), np.empty(n_sets), np.empty(cells, counts0.dtype), ones)
+    keys, counts = np.empty((deepest, size0), np.int64), np.empty((deepest, 4 * size0 + 64), counts0.dtype)
     work = np.empty(size0, counts0.dtype)
-    size, bits, dense = np.zeros(depth_max, np.int64), np.zeros(depth_max, np.int64), np.zeros(depth_max, np.bool_)
-    next_j, masks, qs = np.zeros(depth_max, np.int64), np.zeros(depth_max, np.int64), np.zeros(depth_max)
+    size, bits, dense = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64), np.zeros(deepest, np.bool_)
+    next_j, masks, qs = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64), np.zeros(deepest)
     keys[0], counts[0, :size0] = keys0, counts0
-    size[0], masks[0], qs[0], next_j[0] = size0, mask0, q0, -1
-    bits[0] = lows[0]
+    size[0], masks[0], qs[0], next_j[0], bits[0] = size0, mask0, q0, -1, lows[0]
     while keys0[size0 - 1] >> bits[0]:
         bits[0] += 1
     d = 0
     while d >= 0:
         j = next_j[d]
         if j < 0:
-            for s in range(n_sets):
-                q, mask = qs[d], masks[d]
-                for k in range(n - stop):
-                    if s >> k & 1:
-                        q, mask = q / states[stop + k], mask & ~(np.int64(1) << places[stop + k])
-                rows[s], scales[s] = find_terms(np.round(q), ess, store) if whole else -1, ess / q
-            _score_block(
-                keys[d], counts[d], size[d], dense[d], lows[stop], layout, rows, scales, terms, sums, block, ones
-            )
-            for s in range(n_sets):
-                mask = masks[d]
-                for k in range(n - stop):
-                    if s >> k & 1:
-                        mask &= ~(np.int64(1) << places[stop + k])
-                h[mask] = sums[s]
+            _score_sets(
+                keys[d], counts[d], size[d], dense[d], lows[stop], masks[d], qs[d], places[stop:], states[stop:], ess,
+                whole, layout, room, store, h,
+            )  # fmt: skip
             next_j[d] = start if d == 0 else next_j[d - 1]
-            continue
-        if j >= stop:
+        elif j >= stop:
             d -= 1
-            continue
-        next_j[d] = j + 1
-        low, width, e = lows[j + 1], widths[j], d + 1
-        bits[e] = max(bits[d] - width, low)
-        if dense[d]:
-            _drop_dense(counts[d], 1 << bits[d], low, width, counts[e])
-            size[e], dense[e] = 1 << bits[e], True
         else:
-            size[e] = drop_sparse(keys[d], counts[d], size[d], low, width, keys[e], work)
-            dense[e] = bits[e] < 40 and (1 << bits[e]) <= 4 * size[e]
-            if dense[e]:
-                counts[e, : 1 << bits[e]] = 0
-                for cell in range(size[e]):
-                    counts[e, keys[e, cell]] = work[cell]
-                size[e] = 1 << bits[e]
-            else:
-                counts[e, : size[e]] = work[: size[e]]
-        masks[e], qs[e], next_j[e] = masks[d] & ~(np.int64(1) << places[j]), qs[d] / states[j], -1
-        d = e
+            next_j[d] = j + 1
+            low, width, e = lows[j + 1], widths[j], d + 1
+            bits[e] = max(bits[d] - width, low)
+            size[e], dense[e] = _take_out(
+                keys[d], counts[d], size[d], dense[d], bits[d], low, width, bits[e], keys[e], counts[e], work
+            )
+            masks[e], qs[e], next_j[e] = masks[d] & ~(np.int64(1) << places[j]), qs[d] / states[j], -1
+            d = e
 
 
 @kernel

@@ -118,6 +118,21 @@ class MemoryCounts:
             pairs = np.stack(pair_indices(len(self.schema.features)), axis=1)
         return self._count_pairs(pairs)[0]
 
+    def feature_tables(self) -> Counts:
+        """Count the class, then (i, class) for all features i, one table after another in one flat array.
+
+        Columns whose bits are packed are not counted again.
+        """
+        target = self.schema.target
+        ready = self.__dict__.get("_bitsets")
+        margins = np.zeros((0, 0), self._dtype) if ready is None else ready[4]
+        first = np.full(target, -1) if ready is None else ready[1]
+        counted = [i for i in range(target) if first[i] < 0]
+        rest = dict(zip([target, *counted], self.tables([(target,), *((i, target) for i in counted)]), strict=True))
+        packed = ((i, margins[first[i] : first[i] + self._states[i]]) for i in range(target) if first[i] >= 0)
+        rest.update(packed)
+        return np.concatenate([rest[i].ravel() for i in (target, *range(target))])
+
     @property
     def _dtype(self) -> type[np.generic]:
         return np.int64 if self._table.weights is None else np.float64

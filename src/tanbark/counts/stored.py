@@ -61,14 +61,11 @@ class StoredCounts:
     def of(cls, counts: MemoryCounts, order: int) -> StoredCounts:
         """Count everything that learners of this order may ask."""
         target = counts.schema.target
-        single = counts.tables([(target,), *((i, target) for i in range(target))])
-        flat = np.concatenate([table.ravel() for table in single])
-        if order >= 2:
-            flat = np.concatenate([flat, counts.pair_tables()])
+        parts = [counts.pair_tables()] if order >= 2 else []
         if order == 3:
             triples = [(*triple, target) for triple in combinations(range(target), 3)]
-            flat = np.concatenate([flat, *(table.ravel() for table in counts.tables(triples))])
-        return cls(counts.schema, order, flat)
+            parts += [table.ravel() for table in counts.tables(triples)]
+        return cls(counts.schema, order, np.concatenate([counts.feature_tables(), *parts]))
 
     @cached_property
     def _pair_starts(self) -> NDArray[np.int64]:
@@ -134,7 +131,25 @@ class StoredCounts:
 
     def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
         """Look up groups of stored tables of one shape, stacked along the first axis."""
-        return [np.stack(self.tables(group)) for group in groups]
+        target = self.schema.target
+        pairs = [all(len(s) == 3 and s[2] == target and target not in s[:2] for s in group) for group in groups]
+        return [
+            self._pair_stack(np.array(group)) if by_pair and self.order >= 2 else np.stack(self.tables(group))
+            for group, by_pair in zip(groups, pairs, strict=True)
+        ]
+
+    def _pair_stack(self, sets: NDArray[np.int64]) -> Counts:
+        """Look up many tables (feature, feature, class) of one shape at once."""
+        states = np.array(self.schema.cardinalities, np.int64)
+        left, right, target = sets[:, 0], sets[:, 1], self.schema.target
+        first, second = np.minimum(left, right), np.maximum(left, right)
+        start = self._pair_starts[first * target - first * (first + 1) // 2 + second - first - 1]
+        n_left, n_right, n_classes = states[sets[0]].tolist()
+        left_stride = np.where(left < right, n_right, 1) * n_classes
+        right_stride = np.where(left < right, 1, n_left) * n_classes
+        place = start[:, None, None, None] + np.arange(n_classes)
+        place = place + left_stride[:, None, None, None] * np.arange(n_left)[:, None, None]
+        return np.asarray(self.flat[place + right_stride[:, None, None, None] * np.arange(n_right)[:, None]])
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[NDArray[np.int64], Counts]]:
         """Give the cells that occur in stored tables."""

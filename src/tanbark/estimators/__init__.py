@@ -2,6 +2,7 @@
 
 from tanbark.estimators.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.averaged import A2DE, AODE
+from tanbark.estimators.averaging import ModelAveraging
 from tanbark.estimators.blanket import MarkovBlanketMML
 from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
 from tanbark.estimators.discretizers import (
@@ -10,6 +11,7 @@ from tanbark.estimators.discretizers import (
     QuantileDiscretizer,
     UniformDiscretizer,
 )
+from tanbark.estimators.discriminative import BNC2P, CMDLGBN
 from tanbark.estimators.explain import Explanation, RowExplanation
 from tanbark.estimators.general import BAN, GBN, ChowLiuTree, SparseCandidateGBN
 from tanbark.estimators.model_file import load
@@ -33,7 +35,9 @@ __all__ = [
     "AODE",
     "AWNB",
     "BAN",
+    "BNC2P",
     "BSEJ",
+    "CMDLGBN",
     "EM",
     "FSSJ",
     "GBN",
@@ -57,6 +61,7 @@ __all__ = [
     "MDLPDiscretizer",
     "MarkovBlanketMML",
     "MedianDiscretizer",
+    "ModelAveraging",
     "NaiveBayes",
     "QuantileDiscretizer",
     "RowExplanation",

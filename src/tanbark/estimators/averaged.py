@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.base import Codes, Floats, TableClassifier
 from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.explain import Explained
+from tanbark.estimators.uncertainty import Counted
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
 from tanbark.inference.averaged import SuperParents, averaged_log_proba, make_super_parents, super_parent_cells
@@ -77,18 +79,28 @@ class AveragedClassifier(TableClassifier):
         return total
 
     def _joint(self, codes: Codes) -> Floats:
-        out = np.zeros((codes.shape[1], len(self.classes_)))
-        left = np.arange(codes.shape[1])
-        for models in self.averages_:
-            if not len(left) or not len(models.members):
-                continue
-            part = np.ascontiguousarray(codes[:, left])
-            found, empty = averaged_log_proba(models, self.schema_, part, self.m, n_jobs=self.n_jobs)
-            out[left[~empty]] = found[~empty]
-            left = left[empty]
-        if len(left):
-            out[left] = joint_log_proba(self.naive_, np.ascontiguousarray(codes[:, left]), n_jobs=self.n_jobs)
+        return self._average(codes, self.averages_)
+
+    def _average(self, codes: Codes, averages: tuple[SuperParents, ...]) -> Floats:
+        """Answer by the first average; rows of which it has no model, by the next, and at last by naive Bayes."""
+        if not averages:
+            return joint_log_proba(self.naive_, codes, n_jobs=self.n_jobs)
+        models, *rest = averages
+        if not len(models.members):
+            return self._average(codes, tuple(rest))
+        out, empty = averaged_log_proba(models, self.schema_, codes, self.m, n_jobs=self.n_jobs)
+        if empty.any():
+            out[empty] = self._average(np.ascontiguousarray(codes[:, empty]), tuple(rest))
         return out
+
+    def _counted(self) -> list[Counted]:
+        n = self.schema_.target
+        sets = [columns for size in (1, *(k + 1 for k in self._orders())) for columns in combinations(range(n), size)]
+        tables = self.counts_.tables([(*columns, n) for columns in sets])
+        return [Counted(columns, columns, table.sum(axis=-1)) for columns, table in zip(sets, tables, strict=True)]
+
+    def _total_rows(self) -> float:
+        return self.counts_.total
 
     def _explained(self) -> Explained:
         order = tuple(range(self.schema_.target))

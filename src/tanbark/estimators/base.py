@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, Self, TypeVar
 
@@ -19,8 +19,9 @@ from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, T
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
 from tanbark.estimators.explain import Explained, Explanation, explain_rows
-from tanbark.estimators.predict_file import predict_source
+from tanbark.estimators.predict_file import FilePrediction
 from tanbark.estimators.scan import Scan, as_scan, is_scan, note_schema, open_counts
+from tanbark.estimators.uncertainty import Counted, check_share, feature_support
 from tanbark.inference import normalize
 from tanbark.params import Smoothing
 from tanbark.table import CodedTable, RawTable, Schema
@@ -56,7 +57,7 @@ def _learns_from_counts(classifier: TableClassifier) -> bool:
     return True
 
 
-class TableClassifier(ClassifierMixin, BaseEstimator):
+class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
     """The shell that all classifiers share: a subclass turns counts into a model, and codes into log-joints."""
 
     alpha: float
@@ -96,6 +97,14 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """Give what explanations need to know of the model."""
         raise AssertionError("every classifier can be explained")
 
+    def _counted(self) -> list[Counted]:
+        """Give the counts of features that predictions rest on."""
+        raise AssertionError("every classifier knows its counts")
+
+    def _total_rows(self) -> float:
+        """Give the number of training rows, or the sum of their weights."""
+        raise AssertionError("every classifier knows its rows")
+
     def _set_aside(self, raw: RawTable, y: Any, weights: Floats | None) -> tuple[RawTable, Any, Floats | None]:
         """Give the rows and labels to learn from; a subclass may keep rows without a label for later."""
         return raw, y, weights
@@ -129,11 +138,16 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             For a file and the like, the name of the column with the labels.
         """
         self._check_options()
-        for name in ("counts_", "passes_", "sketch_errors_"):
+        for name in ("passes_", "sketch_errors_"):
             self.__dict__.pop(name, None)
         if target is not None or is_scan(X):
             return self._fit_scan(as_scan(X, target, y, sample_weight))
-        rows = MemoryCounts(self._encode_training(X, y, sample_weight, None), n_jobs=self.n_jobs)
+        return self._learn_table(self._encode_training(X, y, sample_weight, None))
+
+    def _learn_table(self, table: CodedTable) -> Self:
+        """Learn from coded rows, whose schema and classes are known."""
+        self.__dict__.pop("counts_", None)
+        rows = MemoryCounts(table, n_jobs=self.n_jobs)
         order = self._stored_order()
         if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
             self.counts_ = StoredCounts.of(rows, order)
@@ -142,6 +156,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_scan(self, rows: Scan) -> Self:
         """Learn from rows that are read in batches."""
+        self.__dict__.pop("counts_", None)
         engine = open_counts(self, rows)
         order = self._stored_order()
         if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
@@ -296,36 +311,26 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """Give the class probabilities; missing values are summed out exactly."""
         return self._posterior(self.predict_joint_log_proba(X), logs=False)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Give the most probable class of every row; ties go to the first."""
+    def predict(self, X: Any, *, abstain_below: float | None = None) -> NDArray[Any]:
+        """Give the most probable class of every row; ties go to the first.
+
+        Parameters
+        ----------
+        X : rows
+        abstain_below : float, optional
+            Give None, in an array of objects, for rows whose most probable class has a lower probability than this.
+        """
+        if abstain_below is not None:
+            least = check_share("abstain_below", abstain_below)
+            proba = self.predict_proba(X)
+            labels = self.classes_[proba.argmax(axis=1)].astype(object)
+            labels[proba.max(axis=1) < least] = None
+            return np.asarray(labels)
         joint = self.predict_joint_log_proba(X)
         impossible = np.isneginf(joint).all(axis=1)
         if impossible.any():
             joint = self._posterior(joint)
         return np.asarray(self.classes_[joint.argmax(axis=1)])
-
-    def predict_file(
-        self, rows: Any, out: str | os.PathLike[str], *, proba: bool = False, keep: Sequence[str] = (),
-        types: Mapping[str, str] | None = None, client: Any = None,
-    ) -> int:  # fmt: skip
-        """Predict from file to file, batch by batch; give the number of rows.
-
-        Parameters
-        ----------
-        rows : path, lazy frame or whatever :func:`tanbark.scan` reads
-        out : path
-            A Parquet, CSV or Arrow file to write: the column ``predicted``, which appears when it is whole.
-        proba : bool, default False
-            Whether to write the probability of each class too.
-        keep : list of str
-            Columns of the rows to write beside the predictions, such as an identifier.
-        types : mapping, optional
-            Types of columns of CSV files, as in :func:`tanbark.scan`.
-        client : dask.distributed.Client, optional
-            A cluster whose workers predict; ``out`` is then a folder, with a Parquet file for each part of the rows.
-        """
-        check_is_fitted(self)
-        return predict_source(self, rows, out, proba=proba, keep=keep, types=types, client=client)
 
     def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
         raw = inputs.read_features(self, X)
@@ -393,6 +398,32 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             msg = f"label must be one of the classes {self.classes_.tolist()[:10]}; got {label!r}."
             raise OptionError(msg)
         return found[0]
+
+    def support(self, X: Any, *, per_feature: bool = False) -> Floats:
+        """Count the training rows behind the rarest of a row's values.
+
+        A value counts together with the values of the features that the model has it depend on; gaps are left aside. At
+        most this many training rows had all the values of the row. A row without values has the support of all rows.
+
+        Parameters
+        ----------
+        X : rows
+        per_feature : bool, default False
+            Give the support of every value instead, (n_rows, n_features), NaN for gaps.
+        """
+        check_is_fitted(self)
+        rows, values = feature_support(self._counted(), self._codes(X), self._total_rows())
+        return values.T if per_feature else rows
+
+    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
+        """Make a page that answers questions to the model by clicking, and write it to a file where one is named.
+
+        Gives a :class:`tanbark.explorer.Page`, which a notebook shows.
+        """
+        from tanbark.explorer import explore
+
+        check_is_fitted(self)
+        return explore(self, path, title=title)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""

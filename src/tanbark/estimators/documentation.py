@@ -71,6 +71,10 @@ CLIMB = """ess : float, default 1.0
         Arcs that must not be there.
     start : Dag or list of arcs, optional
         Where the search begins; by default without any arc but the required ones.
+    over : {"classes", "graphs"}, default "classes" ("graphs" in a sparse candidate search)
+        Over "graphs" every step is the best move from the graph at hand: plain hill climbing. Over "classes" it is the
+        best move from any graph equivalent to it, so that arbitrary directions do not decide where the search ends;
+        scores that tell equivalent graphs apart ("k2", "mml") climb over graphs.
     tabu : int, default 10 (0 in a sparse candidate search)
         Steps that may follow one another without a new best score; 0 stops at the first summit.
     tabu_length : int, default 10
@@ -80,7 +84,9 @@ CLIMB = """ess : float, default 1.0
     shake : int, default 8
         How many random moves those are.
     random_state : int, Generator, RandomState or None
-        Where random moves come from."""
+        Where random moves come from.
+    verbose : bool, default False
+        Print every step; otherwise a line that is rewritten in a terminal, and nothing elsewhere."""
 
 CLIMB_ATTRIBUTES = """structure_score_ : float
         The score of the graph that was found, in nats; higher is better.

@@ -10,7 +10,8 @@ from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.structure import LEARNERS, Learner
 
 CLIMB = (
-    "ess", "max_parents", "required", "forbidden", "start", "tabu", "tabu_length", "restarts", "shake", "random_state",
+    "ess", "max_parents", "required", "forbidden", "start", "over", "tabu", "tabu_length", "restarts", "shake",
+    "random_state", "verbose",
 )  # fmt: skip
 
 
@@ -19,6 +20,7 @@ class GraphClassifier(NetworkClassifier):
 
     score = ScoreOption()
     k: int
+    measure: str
     root: str | int | None
     conditional: bool
     blanket_only: bool
@@ -104,8 +106,9 @@ class GBN(GraphClassifier):
 
     def __init__(
         self, *, score: str = "bic", ess: float = 1.0, max_parents: int | None = None, required: Any = (),
-        forbidden: Any = (), start: Any = None, tabu: int = 10, tabu_length: int = 10, restarts: int = 0,
-        shake: int = 8, random_state: Any = None, blanket_only: bool = False, alpha: float = 1.0, prior: str = "bdeu",
+        forbidden: Any = (), start: Any = None, over: str = "classes", tabu: int = 10, tabu_length: int = 10,
+        restarts: int = 0, shake: int = 8, random_state: Any = None, verbose: bool = False, blanket_only: bool = False,
+        alpha: float = 1.0, prior: str = "bdeu",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
         missing: str = "available-case", unseen: str = "marginalize", max_cells: int = MAX_CELLS,
         n_jobs: int | None = None,
@@ -143,8 +146,9 @@ class BAN(GraphClassifier):
 
     def __init__(
         self, *, score: str = "bdeu", conditional: bool = True, ess: float = 1.0, max_parents: int | None = None,
-        required: Any = (), forbidden: Any = (), start: Any = None, tabu: int = 10, tabu_length: int = 10,
-        restarts: int = 0, shake: int = 8, random_state: Any = None, alpha: float = 1.0, prior: str = "bdeu",
+        required: Any = (), forbidden: Any = (), start: Any = None, over: str = "classes", tabu: int = 10,
+        tabu_length: int = 10, restarts: int = 0, shake: int = 8, random_state: Any = None, verbose: bool = False,
+        alpha: float = 1.0, prior: str = "bdeu",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
         missing: str = "available-case", unseen: str = "marginalize", max_cells: int = MAX_CELLS,
         n_jobs: int | None = None,
@@ -166,6 +170,9 @@ class SparseCandidateGBN(GraphClassifier):
     ----------
     k : int, default 5
         Candidate parents of every column.
+    measure : {"kl", "shield", "gain"}, default "kl"
+        What ranks the candidates after the first round: how far the network's joint distribution of two columns is
+        from that of the data, what a column tells beside the parents that are there, or what it would gain.
     score : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
     {climbed}
     blanket_only : bool, default False
@@ -187,9 +194,10 @@ class SparseCandidateGBN(GraphClassifier):
     """
 
     def __init__(
-        self, k: int = 5, *, score: str = "bic", ess: float = 1.0, max_parents: int | None = None, required: Any = (),
-        forbidden: Any = (), start: Any = None, tabu: int = 0, tabu_length: int = 10, restarts: int = 0,
-        shake: int = 8, random_state: Any = None, blanket_only: bool = False, alpha: float = 1.0, prior: str = "bdeu",
+        self, k: int = 5, *, measure: str = "kl", score: str = "bic", ess: float = 1.0, max_parents: int | None = None,
+        required: Any = (), forbidden: Any = (), start: Any = None, over: str = "graphs", tabu: int = 0,
+        tabu_length: int = 10, restarts: int = 0, shake: int = 8, random_state: Any = None, verbose: bool = False,
+        blanket_only: bool = False, alpha: float = 1.0, prior: str = "bdeu",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
         missing: str = "available-case", unseen: str = "marginalize", max_cells: int = MAX_CELLS,
         n_jobs: int | None = None,
@@ -197,4 +205,4 @@ class SparseCandidateGBN(GraphClassifier):
         store(self, locals())
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["sparse-candidate"], self._options(*CLIMB, "k", "blanket_only")
+        return LEARNERS["sparse-candidate"], self._options(*CLIMB, "k", "measure", "blanket_only")

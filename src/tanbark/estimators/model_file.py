@@ -25,20 +25,18 @@ from tanbark.estimators.averaged import AveragedClassifier
 from tanbark.estimators.base import TableClassifier
 from tanbark.estimators.discretizers import Discretizer
 from tanbark.estimators.encoding import Encoder
-from tanbark.estimators.inputs import class_column
 from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.estimators.parameters import ParameterEstimator
-from tanbark.estimators.text import TextNaiveBayes
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
 from tanbark.inference.averaged import super_parent_cells
 from tanbark.machine import thread_count
-from tanbark.params import Smoothing
 from tanbark.table import Column, Schema
 from tanbark.table.document import column_document, demand, is_number, read_column, read_list
 
 FORMAT = "tanbark-model"
 VERSION = 1
+OTHERS = ("TextNaiveBayes", "ModelAveraging")  # classifiers with files of their own kind
 
 NUMBERS = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
@@ -61,46 +59,14 @@ def classifiers() -> dict[str, type[TableClassifier]]:
 
 
 def parts() -> dict[str, type[Any]]:
-    """List the discretisers and parameter estimators that an option may hold."""
-    return {**_own(Discretizer), **_own(ParameterEstimator)}
+    """List the discretisers, parameter estimators and classifiers that an option may hold."""
+    return {**_own(Discretizer), **_own(ParameterEstimator), **classifiers()}
 
 
 def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the file appears under its name only when it is whole."""
     check_is_fitted(model)
     _write(_to_document(model), path)
-
-
-def save_text(model: TextNaiveBayes, path: str | os.PathLike[str]) -> None:
-    """Write a fitted classifier of texts."""
-    check_is_fitted(model)
-    dtype = model.classes_.dtype
-    options = {name: _plain(value, f"the option {name}") for name, value in model.get_params(deep=False).items()}
-    _write({
-        "format": FORMAT, "version": VERSION, "estimator": type(model).__name__, "options": options,
-        "names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
-        "columns": [column_document(class_column(None, model.classes_, ()))],
-        "labels": dtype.kind if dtype.kind in LABELS else dtype.name,
-        "texts": model.class_counts_.tolist(), "counts": model.word_counts_.tolist(),
-    }, path)  # fmt: skip
-
-
-def _restore_text(document: dict[str, Any]) -> TextNaiveBayes:
-    model = TextNaiveBayes(**_options(document["options"], TextNaiveBayes))
-    model.classes_ = _labels(read_column(read_list(document["columns"], "columns")[0]), document["labels"])
-    texts, rows = read_list(document["texts"], "texts"), read_list(document["counts"], "counts")
-    demand(len(texts) == len(rows) == len(model.classes_) > 0, "there is not one line of counts for each class")
-    demand(len({len(read_list(row, "counts of a class")) for row in rows}) == 1, "the counts are of different lengths")
-    model.class_counts_ = _numbers(texts, "texts").astype(np.float64)
-    model.word_counts_ = np.stack([_numbers(row, "words") for row in rows]).astype(np.float64)
-    model.n_features_in_, names = model.word_counts_.shape[1], document["names"]
-    if names is not None:
-        demand(all(isinstance(name, str) for name in read_list(names, "names")), "a name is no string")
-        model.feature_names_in_ = np.array(names, object)
-    demand(model.n_features_in_ > 0 and model.class_counts_.sum() > 0, "there are no counts")
-    Smoothing("laplace", model.alpha)
-    model._log_prior(), model._words()
-    return model
 
 
 def _write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
@@ -228,7 +194,7 @@ def _plain(value: Any, what: str) -> Any:
 # ---------------------------------------------------------------------- reading
 
 
-def _from_document(document: Any) -> TableClassifier | TextNaiveBayes:
+def _from_document(document: Any) -> Any:
     demand(isinstance(document, dict) and document.get("format") == FORMAT, "this is no model file of Tanbark")
     version = document.get("version")
     demand(type(version) is int and version >= 1, f"the version {short(version)} is none")
@@ -236,8 +202,10 @@ def _from_document(document: Any) -> TableClassifier | TextNaiveBayes:
         msg = f"the file has version {version}, newer than {VERSION}, which this Tanbark reads; update Tanbark"
         raise ModelFileError(msg)
     kind = document["estimator"]
-    if kind == "TextNaiveBayes":
-        return _restore_text(document)
+    if kind in OTHERS:
+        from tanbark.estimators import model_file_others as others
+
+        return others.restore_text(document) if kind == "TextNaiveBayes" else others.restore_members(document)
     demand(isinstance(kind, str) and kind in classifiers(), f"the estimator {short(kind)} is unknown")
     cls = classifiers()[kind]
     model = cls(**_options(document["options"], cls))

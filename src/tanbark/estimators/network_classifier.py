@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from tanbark.counts import CountEngine, MemoryCounts, StoredCounts
 from tanbark.errors import InputError, OptionError, find
@@ -19,6 +20,7 @@ from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.explain import Explained
 from tanbark.estimators.folds import make_evaluator
 from tanbark.estimators.parameters import EM, ParameterEstimator, check_parameters
+from tanbark.estimators.uncertainty import Counted, network_counts, proba_interval
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
 from tanbark.inference.junction import pair_marginals
@@ -177,6 +179,44 @@ class NetworkClassifier(TableClassifier):
 
     def _joint(self, codes: Codes) -> Floats:
         return joint_log_proba(self.network_, codes, n_jobs=self.n_jobs)
+
+    def _counted(self) -> list[Counted]:
+        return network_counts(self.network_, self.family_counts_)
+
+    def _total_rows(self) -> float:
+        return float(self.family_counts_[self.schema_.target].sum())
+
+    def predict_proba_interval(
+        self, X: Any, *, level: float = 0.9, n_draws: int = 500, random_state: Any = 0
+    ) -> tuple[Floats, Floats]:
+        """Give credible intervals of the class probabilities: how far the tables may be off for want of rows.
+
+        The tables are drawn again and again from the Dirichlet distributions that counts and prior leave them, and
+        each row is predicted with all of them; missing values are summed out. The structure is taken as it is, and so
+        are a class prior that was given and the weights of AWNB and WANBIA; expected counts of EM count as rows.
+
+        Parameters
+        ----------
+        X : rows
+        level : float, default 0.9
+            Posterior probability of each interval; the tails on both sides are equal.
+        n_draws : int, default 500
+        random_state : int, Generator, RandomState or None, default 0
+
+        Returns
+        -------
+        low, high : arrays of the shape of ``predict_proba``
+
+        Examples
+        --------
+        >>> import tanbark as tb
+        >>> few = tb.NaiveBayes().fit([["a"], ["b"]] * 3, [0, 1] * 3)
+        >>> many = tb.NaiveBayes().fit([["a"], ["b"]] * 300, [0, 1] * 300)
+        >>> [[round(float(end[0, 0]), 2) for end in clf.predict_proba_interval([["a"]])] for clf in (few, many)]
+        [[0.44, 0.97], [0.99, 1.0]]
+        """
+        check_is_fitted(self)
+        return proba_interval(self, self._codes(X), level=level, n_draws=n_draws, random_state=random_state)
 
     def _explained(self) -> Explained:
         network = self.network_

@@ -14,7 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from tanbark.counts import MemoryCounts
-from tanbark.errors import InputError, OptionError, find
+from tanbark.errors import InputError, NotConvergedWarning, OptionError, find, warn
+from tanbark.estimators.uncertainty import draw_table
 from tanbark.graph import Dag, Network
 from tanbark.inference.junction import make_expectation
 from tanbark.params import Smoothing, fit
@@ -44,6 +45,10 @@ class ParameterEstimator(BaseEstimator):
     def estimate(self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts | None) -> Network:
         """Give the network with other tables, or with weights."""
         raise AssertionError("every parameter estimator estimates")
+
+    def drawn(self, network: Network, counts: Tables, smoothing: Smoothing, rng: np.random.Generator) -> Network:
+        """Treat a network whose tables were drawn from their posteriors; what was learnt beside them stays."""
+        return self.estimate(network, counts, smoothing, None)
 
 
 def check_parameters(parameters: Any) -> None:
@@ -109,6 +114,15 @@ class MANB(ParameterEstimator):
         tables = [averaged_table(table, alpha, p) for table, p in zip(counts, posterior, strict=False)]
         return Network(network.schema, network.dag, (*tables, network.tables[network.target]))
 
+    def drawn(self, network: Network, counts: Tables, smoothing: Smoothing, rng: np.random.Generator) -> Network:
+        """Draw which arcs are there; a feature without its arc has one distribution for all classes."""
+        tables = list(network.tables)
+        for node, name in enumerate(network.dag.names[: network.target]):
+            if rng.random() >= self.arc_posterior_[name]:
+                alone = draw_table(counts[node].sum(axis=1), 0, smoothing, rng)
+                tables[node] = np.repeat(alone[:, None], counts[node].shape[1], axis=1)
+        return Network(network.schema, network.dag, tuple(tables))
+
 
 class _Weights(ParameterEstimator):
     """Weights of the features as exponents of their probabilities."""
@@ -159,6 +173,7 @@ class WANBIA(_Weights):
     objective_ : float
         The conditional log-likelihood in nats (or minus half the squared error) at the weights.
     n_iter_ : int
+    converged_ : bool
 
     References
     ----------
@@ -190,7 +205,10 @@ class WANBIA(_Weights):
         squared = self.objective == "mse"
         objective = Objective(network, codes, weights, squared=squared, n_jobs=rows.n_jobs)
         found = optimize(objective, network.target, bounds=(low, high), max_iter=self.max_iter, tol=self.tol)
-        self.objective_, self.n_iter_ = found.objective, found.iterations
+        self.objective_, self.n_iter_, self.converged_ = found.objective, found.iterations, found.converged
+        if not found.converged:
+            msg = f"WANBIA stopped at max_iter={self.max_iter}, short of tol={self.tol:g}. Raise max_iter or tol."
+            warn(msg, NotConvergedWarning)
         return found.weights
 
     def _check_bounds(self) -> tuple[float | None, float | None]:

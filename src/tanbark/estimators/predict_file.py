@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from tanbark.errors import InputError
 from tanbark.estimators.encoding import report_unseen
@@ -18,6 +19,33 @@ from tanbark.table.sink import NoRowsError, column_values, write_batches
 from tanbark.table.source import Piece, Source
 
 BATCH_ROWS = 1 << 16
+
+
+class FilePrediction:
+    """What lets a classifier predict from file to file."""
+
+    def predict_file(
+        self, rows: Any, out: str | os.PathLike[str], *, proba: bool = False, keep: Sequence[str] = (),
+        types: Mapping[str, str] | None = None, client: Any = None,
+    ) -> int:  # fmt: skip
+        """Predict from file to file, batch by batch; give the number of rows.
+
+        Parameters
+        ----------
+        rows : path, lazy frame or whatever :func:`tanbark.scan` reads
+        out : path
+            A Parquet, CSV or Arrow file to write: the column ``predicted``, which appears when it is whole.
+        proba : bool, default False
+            Whether to write the probability of each class too.
+        keep : list of str
+            Columns of the rows to write beside the predictions, such as an identifier.
+        types : mapping, optional
+            Types of columns of CSV files, as in :func:`tanbark.scan`.
+        client : dask.distributed.Client, optional
+            A cluster whose workers predict; ``out`` is then a folder, with a Parquet file for each part of the rows.
+        """
+        check_is_fitted(self)
+        return predict_source(self, rows, out, proba=proba, keep=keep, types=types, client=client)
 
 
 def predict_source(

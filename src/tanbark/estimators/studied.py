@@ -1,4 +1,4 @@
-"""Classifiers of the RAI-ANB study: recursive autonomy identification, exact search, and a discriminative tree."""
+"""Classifiers of the RAI-ANB study that search by BDeu, and the tree of highest aCLL."""
 
 from __future__ import annotations
 
@@ -112,7 +112,9 @@ class ExactANB(NetworkClassifier):
     """The augmented naive Bayes of highest BDeu score.
 
     Dynamic programming over all subsets of the features: time and memory double with every feature; about 25 are
-    possible. Rows with gaps are left out while the graph is learnt, and count in the tables.
+    possible. Beyond that an integer programme proves its graph the best, or tells how much better one may be; it goes
+    far where few parent sets are worth having, and ``max_parents`` helps. Rows with gaps are left out while the graph
+    is learnt, and count in the tables.
 
     Parameters
     ----------
@@ -120,20 +122,27 @@ class ExactANB(NetworkClassifier):
         Equivalent sample size of the BDeu score.
     max_parents : int, optional
         The most feature parents of a feature.
+    method : {"auto", "dp", "ip"}, default "auto"
+        "dp" is dynamic programming, "ip" an integer programme over the parent sets that may be needed, "auto" the first
+        as long as its tables fit in ``max_memory``.
     max_memory : float, optional
         Bytes that the search may take; by default half of what is free. What it needs is known beforehand.
+    time_limit : float, optional, default 600
+        Seconds for the integer programme. If it ends early, it warns and tells the gap.
     verbose : bool, default False
         Tell each stage and its seconds; otherwise a terminal is told of long searches.
     {common_bdeu}
     structure_score_ : float
-        The BDeu of the graph with ``ess``, in nats; no other graph of its kind has a higher one.
+        The BDeu of the graph with ``ess``, in nats; no graph of its kind has one that is more than the gap higher.
     report_ : ExactReport
-        Columns searched, memory, and the bound known before the last stage.
+        The method, columns searched, memory, bound, ``gap`` (0 where the graph is proved the best) and
+        ``proved_optimal``.
 
     References
     ----------
     Silander and Myllymäki (2006), A simple approach for finding the globally optimal Bayesian network structure.
     Sugahara and Ueno (2021), Exact learning augmented naive Bayes classifier.
+    Bartlett and Cussens (2017), Integer linear programming for the Bayesian network structure learning problem.
 
     Examples
     --------
@@ -144,8 +153,8 @@ class ExactANB(NetworkClassifier):
     """
 
     def __init__(
-        self, *, ess: float = 1.0, max_parents: int | None = None, max_memory: float | None = None,
-        verbose: bool = False,
+        self, *, ess: float = 1.0, max_parents: int | None = None, method: str = "auto",
+        max_memory: float | None = None, time_limit: float | None = 600.0, verbose: bool = False,
         alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
         categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
         unseen: str = "marginalize",
@@ -154,7 +163,7 @@ class ExactANB(NetworkClassifier):
         store(self, locals())
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        names = ("ess", "max_parents", "max_memory", "verbose")
+        names = ("ess", "max_parents", "method", "max_memory", "time_limit", "verbose")
         return LEARNERS["exact-anb"], {name: getattr(self, name) for name in names}
 
 
@@ -170,15 +179,21 @@ class ExactGBN(NetworkClassifier):
         Equivalent sample size of the BDeu score.
     max_parents : int, optional
         The most parents of a column.
+    method : {"auto", "dp", "ip"}, default "auto"
+        "dp" is dynamic programming, "ip" an integer programme over the parent sets that may be needed, "auto" the first
+        as long as its tables fit in ``max_memory``.
     max_memory : float, optional
         Bytes that the search may take; by default half of what is free. What it needs is known beforehand.
+    time_limit : float, optional, default 600
+        Seconds for the integer programme. If it ends early, it warns and tells the gap.
     verbose : bool, default False
         Tell each stage and its seconds; otherwise a terminal is told of long searches.
     {common_bdeu}
     structure_score_ : float
-        The BDeu of the graph with ``ess``, in nats; no other graph of its kind has a higher one.
+        The BDeu of the graph with ``ess``, in nats; no graph of its kind has one that is more than the gap higher.
     report_ : ExactReport
-        Columns searched, memory, and the bound known before the last stage.
+        The method, columns searched, memory, bound, ``gap`` (0 where the graph is proved the best) and
+        ``proved_optimal``.
 
     References
     ----------
@@ -193,8 +208,8 @@ class ExactGBN(NetworkClassifier):
     """
 
     def __init__(
-        self, *, ess: float = 1.0, max_parents: int | None = None, max_memory: float | None = None,
-        verbose: bool = False,
+        self, *, ess: float = 1.0, max_parents: int | None = None, method: str = "auto",
+        max_memory: float | None = None, time_limit: float | None = 600.0, verbose: bool = False,
         alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
         categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
         unseen: str = "marginalize",
@@ -203,7 +218,7 @@ class ExactGBN(NetworkClassifier):
         store(self, locals())
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        names = ("ess", "max_parents", "max_memory", "verbose")
+        names = ("ess", "max_parents", "method", "max_memory", "time_limit", "verbose")
         return LEARNERS["exact-gbn"], {name: getattr(self, name) for name in names}
 
 

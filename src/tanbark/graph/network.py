@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -215,30 +216,47 @@ class Network:
 
         return queries.map_states(self, targets, evidence, soft=soft, max_entries=max_entries)
 
-    def probability_of_evidence(self, evidence: Any = None, *, soft: Evidence = None, log: bool = False) -> Any:
-        """Give P(evidence), or its logarithm; an array for a frame of evidence. Impossible evidence has zero."""
+    def probability_of_evidence(
+        self, evidence: Any = None, *, soft: Evidence = None, log: bool = False, max_entries: int | None = None
+    ) -> Any:
+        """Give P(evidence), or its logarithm; an array for a frame of evidence. Impossible evidence has zero.
+
+        A computation with a larger factor than ``max_entries`` (2**27 entries) is refused.
+        """
         from tanbark.inference import queries
 
-        return queries.probability_of_evidence(self, evidence, soft=soft, log=log)
+        return queries.probability_of_evidence(self, evidence, soft=soft, log=log, max_entries=max_entries)
 
     def log_likelihood(self, data: Any, *, per_row: bool = False) -> Any:
         """Give the log-likelihood of a frame, in nats, gaps and absent columns summed out; or that of every row."""
         from tanbark.inference import queries
 
-        rows = queries.probability_of_evidence(self, data, soft=None, log=True)
+        rows = queries.probability_of_evidence(self, data, soft=None, log=True, max_entries=None)
         return rows if per_row else float(rows.sum())
 
     def sample(
         self, n: int, evidence: Evidence = None, *, soft: Evidence = None, random_state: Any = None,
-        backend: str | None = None,
+        backend: str | None = None, max_entries: int | None = None,
     ) -> Any:  # fmt: skip
         """Draw rows from the network, or exactly from its posterior given evidence, as a frame.
 
         ``random_state`` is a seed or a ``numpy.random.Generator``; the same seed gives the same rows.
+        Evidence that needs a larger factor than ``max_entries`` (2**27 entries) is refused.
         """
         from tanbark.inference import sampling
 
-        return sampling.sample(self, n, evidence, soft=soft, random_state=random_state, backend=backend)
+        return sampling.sample(
+            self, n, evidence, soft=soft, random_state=random_state, backend=backend, max_entries=max_entries
+        )
+
+    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
+        """Make a page that answers questions to the network by clicking, and write it to a file where one is named.
+
+        Gives a :class:`tanbark.explorer.Page`, which a notebook shows.
+        """
+        from tanbark.explorer import explore
+
+        return explore(self, path, title=title)
 
     def _feature_parents(self) -> list[tuple[int, ...]]:
         """Give the feature parents of the features that have the class as a parent."""

@@ -90,22 +90,23 @@ def _fill_given(
 ) -> None:  # fmt: skip
     """Estimate P(feature | super-parents, class) for every model and feature, tables of one shape at a time."""
     target = len(sizes)
-    shapes: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    shapes: dict[tuple[int, ...], list[tuple[int, int]]] = {}
     states = sizes.tolist()
     for row, model in enumerate(models):
-        parent_states = math.prod(states[parent] for parent in model)
+        above = tuple(states[parent] for parent in model)
         for feature in range(target):
             if feature not in model:
-                shapes.setdefault((parent_states, states[feature]), []).append((row, feature))
-    for (parent_states, feature_states), found in shapes.items():
+                shapes.setdefault((*above, states[feature]), []).append((row, feature))
+    for (*above_states, feature_states), found in shapes.items():
+        parent_states = math.prod(above_states)
         for low in range(0, len(found), 4096):
             part = found[low : low + 4096]
-            tables = counts.tables([(*models[row], feature, target) for row, feature in part])
-            stack = np.stack([t.reshape(parent_states, feature_states, t.shape[-1]) for t in tables])
-            logs = np.log(estimate(stack, 2, smoothing, stacked=True))
-            for (row, feature), table in zip(part, logs, strict=True):
-                rows = slice(starts[row], starts[row] + parent_states)
-                given[rows, places[feature] : places[feature] + feature_states] = table
+            (stack,) = counts.stacks([[(*models[row], feature, target) for row, feature in part]])
+            flat = stack.reshape(len(part), parent_states, feature_states, -1)
+            logs = np.log(estimate(flat, 2, smoothing, stacked=True))
+            row, feature = np.array(part).T
+            states_at = starts[row][:, None, None] + np.arange(parent_states)[:, None]
+            given[states_at, places[feature][:, None, None] + np.arange(feature_states)] = logs
 
 
 def averaged_log_proba(
@@ -118,7 +119,7 @@ def averaged_log_proba(
     A missing value drops out, both as a super-parent and as a child. Gives log P(class, observed) and a mask of the
     rows for which no model is left. Webb, Boughton and Wang (2005), equation 6.
     """
-    from tanbark.inference import kernels
+    from tanbark.inference import average_kernels
 
     sizes = np.array(schema.cardinalities[:-1], np.int64)
     threads = thread_count(n_jobs)
@@ -132,7 +133,7 @@ def averaged_log_proba(
     arguments: tuple[Any, ...] = (sizes, np.cumsum(sizes) - sizes, models.members, models.starts)
 
     def work(low: int, high: int) -> None:
-        kernels.average_models(codes, *arguments, models.prior, usable, models.given, low, high, out, empty)
+        average_kernels.average_models(codes, *arguments, models.prior, usable, models.given, low, high, out, empty)
 
     run_threads(work, row_blocks(len(out), threads, smallest=256), threads)
     return out, empty

@@ -15,6 +15,7 @@ from tanbark.graph import Network
 Array = NDArray[Any]
 
 MERGED_ENTRIES = 1024  # a shared table of this size stays in the nearest cache while a block of rows reads it
+MERGED_COLUMNS = 32  # and no more axes: columns with one state cost no entries, and an array has at most 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ def _merge(network: Network) -> list[Factor]:
         columns, table = network.axes(node), network.log_tables[node]
         if merged:
             union = tuple(sorted({*merged[-1][0], *columns}))
-            if math.prod(sizes[c] for c in union) <= MERGED_ENTRIES:
+            if len(union) <= MERGED_COLUMNS and math.prod(sizes[c] for c in union) <= MERGED_ENTRIES:
                 merged[-1] = union, _spread(*merged[-1], union) + _spread(columns, table, union)
                 continue
         merged.append((columns, table))

@@ -12,6 +12,7 @@ from tanbark.machine import kernel
 Array = NDArray[Any]
 
 TIE = 1e-9
+NOWHERE = -(1 << 40)
 
 
 @kernel
@@ -29,18 +30,14 @@ def estimate_folds(
     weighted = len(weights) > 0
     whole = np.zeros(n_cells)
     out[:] = 0.0
+    places = np.zeros(codes.shape[1], np.int64)
+    _add_places(codes, members, strides, n_states, places)
     for row in range(codes.shape[1]):
-        cell = int(codes[target, row])
-        for m in range(len(members)):
-            code = np.int64(codes[members[m], row])
-            if code >= n_states[members[m]]:
-                cell = -1
-                break
-            cell += code * strides[m]
-        if cell >= 0:
-            weight = weights[row] if weighted else 1.0
-            out[np.int64(codes[target + 1, row]), cell] += weight
-            whole[cell] += weight
+        if places[row] >= 0:
+            cell = places[row] + np.int64(codes[target, row])
+            out[np.int64(codes[target + 1, row]), cell] += weights[row] if weighted else 1.0
+    for fold in range(n_folds):
+        whole += out[fold]
     step = states * n_classes
     for fold in range(n_folds):
         for start in range(0, n_cells, step):
@@ -54,19 +51,32 @@ def estimate_folds(
 
 
 @kernel
-def gather_fold_logs(codes: Array, members: Array, strides: Array, tables: Array, bounds: Array, out: Array) -> None:
-    """Read one family's log-table of each row's own fold: ``out[row, class]``.
+def _add_places(codes: Array, members: Array, strides: Array, n_states: Array, places: Array) -> None:
+    """Find the place of every row in a table, without the class; below 0 where a member is missing."""
+    for m in range(len(members)):
+        values, states, stride = codes[members[m]], n_states[members[m]], strides[m]
+        for row in range(len(places)):
+            code = np.int64(values[row])
+            places[row] += code * stride if code < states else NOWHERE
+
+
+@kernel
+def gather_fold_logs(
+    codes: Array, members: Array, strides: Array, n_states: Array, tables: Array, bounds: Array, out: Array
+) -> None:
+    """Read the logarithm of one family's table of each row's own fold: ``out[row, class]``.
 
     ``tables[fold]`` is flat with the classes last; ``bounds[fold]`` and ``bounds[fold + 1]`` bound the fold's rows.
     """
     n_classes = out.shape[1]
+    logs, places = np.empty(tables.shape[1]), np.zeros(len(out), np.int64)
+    _add_places(codes, members, strides, n_states, places)
     for fold in range(len(bounds) - 1):
+        for cell in range(len(logs)):
+            logs[cell] = np.log(tables[fold, cell]) if tables[fold, cell] > 0.0 else -np.inf
         for row in range(bounds[fold], bounds[fold + 1]):
-            place = 0
-            for m in range(len(members)):
-                place += np.int64(codes[members[m], row]) * strides[m]
             for c in range(n_classes):
-                out[row, c] = tables[fold, place + c]
+                out[row, c] = logs[places[row] + c]
 
 
 @kernel

@@ -31,6 +31,7 @@ Family = tuple[int, tuple[int, ...]]
 Group = tuple[Family, ...]
 
 KEPT_BYTES = 1 << 29  # families' log-probabilities that are remembered
+SURELY_ABOVE_ZERO = 1e-100  # with so much added to every cell no single estimate is zero
 COMBINATIONS = 1 << 12  # gaps with more combinations are summed out by elimination instead of enumeration
 
 
@@ -75,7 +76,7 @@ class FoldEvaluator:
         self._kept: OrderedDict[Any, Floats] = OrderedDict()
         self._kept_bytes = 0
         self._prior = self._log_prior()
-        self._zeros = False
+        self._zeros, self._may_vanish = False, smooth < SURELY_ABOVE_ZERO
         self.settle((None,) * schema.target)
 
     def _part(self, low: int, high: int, weights: Floats) -> tuple[Codes, NDArray[np.int64], Floats, NDArray[np.int64]]:
@@ -148,18 +149,16 @@ class FoldEvaluator:
 
     def fold_tables(self, family: Family) -> Floats:
         """Estimate P(feature | parents, class) for every fold from the counts of all rows less the fold's own."""
-        return self._remember(("tables", family), lambda: self._estimate(family))
+        return self._remember(("tables", family), lambda: self._estimate(family), False)
 
     def _estimate(self, family: Family) -> Floats:
         from tanbark.inference import fold_kernels
 
-        members = np.array([*family[1], family[0]], np.int64)
-        target = self._schema.target
-        shape = (len(self._fold_weight), *(int(self._states[c]) for c in (*members, target)))
-        out = np.empty((shape[0], math.prod(shape[1:])))
-        strides, smooth = self._strides(members), float(self._smoothing.alpha)
+        members, strides, shape = self._layout((*family[1], family[0]))
+        out = np.empty((len(self._fold_weight), math.prod(shape)))
+        smooth = float(self._smoothing.alpha)
         fold_kernels.estimate_folds(self._codes, self._weights, members, strides, self._states, smooth, out)
-        return out.reshape(shape)
+        return out.reshape(len(out), *shape)
 
     def _log_prior(self) -> tuple[Floats, Floats]:
         target = self._schema.target
@@ -173,18 +172,18 @@ class FoldEvaluator:
         return first, second
 
     def _family_logs(self, family: Family) -> Floats:
-        return self._remember(("family", family), lambda: self._gather(family))
+        return self._remember(("family", family), lambda: self._gather(family), self._may_vanish)
 
     def _group_logs(self, group: Group) -> Floats:
-        return self._remember(("group", group), lambda: self._sum_out(group))
+        return self._remember(("group", group), lambda: self._sum_out(group), True)
 
-    def _remember(self, key: Any, make: Callable[[], Floats]) -> Floats:
-        """Keep the last results within a fixed amount of memory."""
+    def _remember(self, key: Any, make: Callable[[], Floats], may_vanish: bool) -> Floats:
+        """Keep the last results within a fixed amount of memory; note logarithms of zero where there may be some."""
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
         value = make()
-        self._zeros = self._zeros or bool(np.isneginf(value).any())
+        self._zeros = self._zeros or (may_vanish and bool(np.isneginf(value).any()))
         self._kept[key] = value
         self._kept_bytes += value.nbytes
         while self._kept_bytes > KEPT_BYTES and len(self._kept) > 1:
@@ -197,15 +196,20 @@ class FoldEvaluator:
         codes, labels, _, bounds = self._parts[0]
         out = np.empty((len(labels), self._schema.cardinalities[self._schema.target]))
         if len(out):
-            members = np.array([*family[1], family[0]], np.int64)
-            with np.errstate(divide="ignore"):
-                tables = np.log(self.fold_tables(family)).reshape(len(bounds) - 1, -1)
-            fold_kernels.gather_fold_logs(codes, members, self._strides(members), tables, bounds, out)
+            members, strides, _ = self._layout((*family[1], family[0]))
+            tables = self.fold_tables(family).reshape(len(bounds) - 1, -1)
+            fold_kernels.gather_fold_logs(codes, members, strides, self._states, tables, bounds, out)
         return out
 
-    def _strides(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        sizes = np.array([*self._states[members], self._states[self._schema.target]], np.int64)
-        return np.cumprod(sizes[::-1])[::-1][1:].copy()
+    def _layout(self, scope: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[int, ...]]:
+        """Give the members of a table with the class last, their strides in it, and its shape."""
+        sizes = self._schema.cardinalities
+        stride, strides = sizes[-1], []
+        for member in reversed(scope):
+            strides.append(stride)
+            stride *= sizes[member]
+        shape = (*(sizes[member] for member in scope), sizes[-1])
+        return np.array(scope, np.int64), np.array(strides[::-1], np.int64), shape
 
     def _sum_out(self, group: Group) -> Floats:
         """Give the log-evidence of a group of connected features for the rows with gaps."""
@@ -251,7 +255,7 @@ class FoldEvaluator:
         place = {feature: k for k, (feature, _) in enumerate(ordered)}
         scopes = [(*parents, feature) for feature, parents in ordered]
         members = np.array([place[m] for scope in scopes for m in scope], np.int64)
-        strides = np.concatenate([self._strides(np.array(scope)) for scope in scopes])
+        strides = np.concatenate([self._layout(scope)[1] for scope in scopes])
         children = [[place[f] for f, parents in ordered if feature in parents] for feature, _ in ordered]
         nodes = np.array([feature for feature, _ in ordered], np.int64)
         sorted_tables = [tables[group.index(family)] for family in ordered]
@@ -270,6 +274,8 @@ class FoldEvaluator:
 
     def _eliminate(self, group: Group, tables: list[Floats], codes: Codes, rows: NDArray[np.intp], out: Floats) -> None:
         """Sum some rows out by the general way, the rows of a fold at once."""
+        if not len(rows):
+            return
         target, sizes = self._schema.target, self._schema.cardinalities
         members = [feature for feature, _ in group]
         parents: list[tuple[int, ...]] = [()] * (target + 1)

@@ -1,6 +1,6 @@
 """Super-parent models for complete rows: children joined into tables of a few columns, multiplied without logarithms.
 
-Reading a table of three joined children costs as much as reading one child's, so rows without gaps are predicted
+Reading a table of two joined children costs as much as reading one child's, so rows without gaps are predicted
 several times as fast. Each joined table is scaled to the middle of its range; where even so a product could leave
 the range of floats, or the tables would take too much memory, there is no joined form and the way in logarithms
 stands.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger]
 
-JOINED_STATES = (64, 16)  # states of a joined table, the first that fits
+JOINED_STATES = 16  # at most, of a joined table: one model's tables then stay in the nearest cache
 MOST_BYTES = 1 << 27
 SAFE_RANGE = 300.0  # nats on either side of 1 that a product of probabilities may reach, sums included
 WORTH_ROWS = 1024
@@ -38,8 +38,8 @@ class Joined:
         Every feature's group, and the weight of its code in the group's.
     places : (n_groups,) array
         Where a group's states begin.
-    tables : (n_states, n_joined, n_classes) array
-        Scaled P(children's values | super-parents' states, class).
+    tables : (n_states, n_joined * n_classes) array
+        Scaled P(children's values | super-parents' states, class), the classes of each joint value together.
     prior : (n_states, n_classes) array
         P(class, super-parents' states), scaled.
     shift : float
@@ -57,12 +57,11 @@ class Joined:
 def join(models: SuperParents, sizes: NDArray[np.int64]) -> Joined | None:
     """Join children, or give None where that would be too large or unsafe."""
     n_states, _, n_classes = models.given.shape
-    for most in JOINED_STATES:
-        groups = _group(sizes.tolist(), most)
-        joined = [int(np.prod(sizes[group])) for group in groups]
-        if n_states * sum(joined) * n_classes * 8 <= MOST_BYTES:
-            return _join_groups(models, sizes, groups, joined)
-    return None
+    groups = _group(sizes.tolist(), JOINED_STATES)
+    joined = [int(np.prod(sizes[group])) for group in groups]
+    if n_states * sum(joined) * n_classes * 8 > MOST_BYTES:
+        return None
+    return _join_groups(models, sizes, groups, joined)
 
 
 def _group(sizes: list[int], most: int) -> list[list[int]]:
@@ -100,7 +99,8 @@ def _join_groups(
         tables[:, places[number] : places[number] + joined[number]] = np.exp(logs - center)
     if not reach <= SAFE_RANGE:
         return None
-    return Joined(members, strides, places, tables, np.exp(models.prior - middle[0]), shift)
+    flat = tables.reshape(n_states, -1)
+    return Joined(members, strides, places, flat, np.exp(models.prior - middle[0]), shift)
 
 
 def _middle(logs: Floats) -> tuple[float, float]:
@@ -118,13 +118,13 @@ def average_joined(
     threads: int,
 ) -> tuple[Floats, NDArray[np.bool_]]:  # fmt: skip
     """Average the models' joints for rows without gaps; as ``averaged_log_proba``."""
-    from tanbark.inference import kernels
+    from tanbark.inference import average_kernels
 
     out = np.zeros((codes.shape[1], joined.prior.shape[1]))
     empty = np.zeros(codes.shape[1], np.bool_)
 
     def work(low: int, high: int) -> None:
-        kernels.average_joined(
+        average_kernels.average_joined(
             codes, sizes, joined.members, joined.strides, joined.places, models.members, models.starts, joined.prior,
             usable, joined.tables, joined.shift, low, high, out, empty,
         )  # fmt: skip

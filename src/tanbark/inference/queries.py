@@ -106,7 +106,7 @@ def _best(
     network: Network, wanted: tuple[int, ...], known: dict[int, int], soft: Any, max_entries: int | None
 ) -> Assignment:
     softly, soft_scale = read_soft(network, soft, known)
-    evidence = _log_evidence(network, known, softly)
+    evidence = _log_evidence(network, known, softly, max_entries)
     if evidence == -math.inf:
         raise impossible(network, known, softly)
     made = engine.plan(network, ((), wanted, tuple(known), tuple(softly), True), max_entries)
@@ -117,20 +117,22 @@ def _best(
     return Assignment(found, math.log(float(values[0])) + scale + soft_scale, evidence + soft_scale)
 
 
-def _log_evidence(network: Network, known: dict[int, int], softly: Soft) -> float:
-    made = engine.plan(network, ((), (), tuple(known), tuple(softly), True))
+def _log_evidence(network: Network, known: dict[int, int], softly: Soft, max_entries: int | None) -> float:
+    made = engine.plan(network, ((), (), tuple(known), tuple(softly), True), max_entries)
     values, _, scale, _ = _run_one(network, made, known, softly)
     return scale if scale == -math.inf else math.log(float(values[0])) + scale
 
 
-def probability_of_evidence(network: Network, evidence: Any, *, soft: Any, log: bool) -> Any:
+def probability_of_evidence(
+    network: Network, evidence: Any, *, soft: Any, log: bool, max_entries: int | None = None
+) -> Any:
     """Give P(evidence) or its logarithm; see :meth:`Network.probability_of_evidence`."""
     if is_batch(evidence):
-        logs = _log_rows(network, evidence, soft)
+        logs = _log_rows(network, evidence, soft, max_entries)
         return logs if log else np.exp(logs)
     known = read_evidence(network, evidence)
     softly, soft_scale = read_soft(network, soft, known)
-    total = _log_evidence(network, known, softly) + soft_scale
+    total = _log_evidence(network, known, softly, max_entries) + soft_scale
     return total if log else math.exp(total)
 
 
@@ -156,9 +158,9 @@ def _query_rows(network: Network, wanted: tuple[int, ...], frame: Any, soft: Any
     return values.reshape(-1, *shape)
 
 
-def _log_rows(network: Network, frame: Any, soft: Any) -> Floats:
+def _log_rows(network: Network, frame: Any, soft: Any, max_entries: int | None) -> Floats:
     def make(seen: tuple[int, ...], softly: tuple[int, ...]) -> engine.Plan:
-        return engine.plan(network, ((), (), seen, softly, True))
+        return engine.plan(network, ((), (), seen, softly, True), max_entries)
 
     values, scale, soft_scale = _rows(network, frame, soft, make, 1)
     with np.errstate(divide="ignore"):

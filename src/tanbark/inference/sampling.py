@@ -20,12 +20,16 @@ Array = NDArray[Any]
 ROWS_AT_ONCE = 1 << 14
 
 
-def sample(network: Network, n: int, evidence: Any = None, *, soft: Any, random_state: Any, backend: str | None) -> Any:
+def sample(
+    network: Network, n: int, evidence: Any = None, *, soft: Any, random_state: Any, backend: str | None,
+    max_entries: int | None = None,
+) -> Any:  # fmt: skip
     """Draw a frame of rows; see :meth:`Network.sample`."""
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
         msg = f"n must be a number of rows, 0 or more; got {n!r}."
         raise OptionError(msg)
-    codes = sample_codes(network, int(n), evidence, soft=soft, rng=np.random.default_rng(random_state))
+    rng = np.random.default_rng(random_state)
+    codes = sample_codes(network, int(n), evidence, soft=soft, rng=rng, max_entries=max_entries)
     data = {}
     for column, drawn in zip(network.schema.columns, codes, strict=True):
         states = column.states()
@@ -35,7 +39,9 @@ def sample(network: Network, n: int, evidence: Any = None, *, soft: Any, random_
     return make_frame(data, backend)
 
 
-def sample_codes(network: Network, n: int, evidence: Any, *, soft: Any, rng: np.random.Generator) -> NDArray[np.int64]:
+def sample_codes(
+    network: Network, n: int, evidence: Any, *, soft: Any, rng: np.random.Generator, max_entries: int | None = None
+) -> NDArray[np.int64]:
     """Draw codes (columns, rows) from P(everything | evidence).
 
     The variables that the evidence reaches are summed out in some order; read backwards, every step gives the
@@ -47,7 +53,7 @@ def sample_codes(network: Network, n: int, evidence: Any, *, soft: Any, rng: np.
     for column, code in known.items():
         out[column] = code
     flat = engine.engine(network)
-    back = _backwards(network, known, softly) if known or softly else None
+    back = _backwards(network, known, softly, max_entries) if known or softly else None
     done = set(known) | (set(back[0].order) if back else set())
     rest = np.array([node for node in network.dag.order if node not in done], np.int64)
     for low, high in blocks(n, ROWS_AT_ONCE):
@@ -58,12 +64,12 @@ def sample_codes(network: Network, n: int, evidence: Any, *, soft: Any, rng: np.
 Backwards = tuple[engine.Plan, Array, Array, bool]
 
 
-def _backwards(network: Network, known: dict[int, int], softly: queries.Soft) -> Backwards:
+def _backwards(network: Network, known: dict[int, int], softly: queries.Soft, max_entries: int | None) -> Backwards:
     """Sum out what the evidence reaches and keep every step's result."""
     from tanbark.inference import run_kernels
 
     flat = engine.engine(network)
-    made = engine.plan(network, ((), (), tuple(known), tuple(softly), True))
+    made = engine.plan(network, ((), (), tuple(known), tuple(softly), True), max_entries)
     codes = np.array([known[column] for column in made.seen], np.int64)
     for logs in (False, True):
         given = engine.given_values(made, queries.flat_soft(made, softly), logs=logs)

@@ -69,16 +69,24 @@ def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: 
     """
     n = counts.astype(np.float64)
     states = n.shape[axis]
-    mass: float | Floats = smoothing.alpha
-    if smoothing.prior == "k2":
-        mass = 1.0
-    elif smoothing.prior == "bdeu":
-        mass = smoothing.alpha / math.prod(n.shape[stacked:])
-    elif smoothing.prior == "m-estimate":
-        mass = smoothing.alpha * _marginal(n, axis, stacked)
+    mass = prior_mass(n, axis, smoothing, stacked=stacked)
     smooth = n + mass
     sums = smooth.sum(axis=axis, keepdims=True)
     return np.asarray(np.where(sums > 0, smooth / np.where(sums > 0, sums, 1.0), 1.0 / states))
+
+
+def prior_mass(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: bool = False) -> float | Floats:
+    """Give what smoothing adds to the counts of a family: the parameters of its Dirichlet prior.
+
+    One number for all cells, or an array that spreads over them; the options are those of :func:`estimate`.
+    """
+    if smoothing.prior == "k2":
+        return 1.0
+    if smoothing.prior == "bdeu":
+        return smoothing.alpha / math.prod(counts.shape[stacked:])
+    if smoothing.prior == "m-estimate":
+        return smoothing.alpha * _marginal(counts, axis, stacked)
+    return smoothing.alpha
 
 
 def _marginal(n: Floats, axis: int, stacked: bool) -> Floats:

@@ -19,6 +19,8 @@ Codes = NDArray[np.unsignedinteger]
 
 ROWS_AT_ONCE = 8192  # fixed, so that sums do not depend on the number of threads
 
+LIMIT_REACHED = 1  # how L-BFGS-B says that it stopped at its most iterations
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
@@ -27,6 +29,7 @@ class Fitted:
     weights: Floats
     objective: float
     iterations: int
+    converged: bool
 
 
 class Objective:
@@ -88,4 +91,4 @@ def optimize(
     options: dict[str, Any] = {"maxiter": max_iter, "maxfun": 100 * max_iter, "ftol": tol * 1e-3, "gtol": tol}
     with threadpool_limits(limits=1, user_api="blas"):  # the optimiser's vectors are too short for threads
         found = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=[bounds] * n, options=options)
-    return Fitted(found.x, float(objective(found.x)[0]), int(found.nit))
+    return Fitted(found.x, float(objective(found.x)[0]), int(found.nit), found.status != LIMIT_REACHED)

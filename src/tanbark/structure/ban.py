@@ -16,8 +16,9 @@ from tanbark.structure.result import Learnt
 
 def learn(
     counts: CountEngine, *, score: str = "bdeu", ess: float = 1.0, conditional: bool = True,
-    max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None, tabu: int = 0,
-    tabu_length: int = 10, restarts: int = 0, shake: int = 8, random_state: Any = None, max_cells: int = MAX_CELLS,
+    max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None,
+    over: str = "graphs", tabu: int = 0, tabu_length: int = 10, restarts: int = 0, shake: int = 8,
+    random_state: Any = None, verbose: bool = False, max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     """Search for the arcs among the features that score highest, the class being a parent of all.
 
@@ -45,7 +46,7 @@ def learn(
     rules = replace(rules, allowed=allowed, fixed=fixed)
     most_cells = max_cells if conditional else max_cells // schema.cardinalities[target]  # the class is added later
     gains = Gains(counts, score, ess=ess, allowed=allowed, max_cells=most_cells)
-    walk = Walk(tabu, tabu_length, restarts, shake)
+    walk = Walk(tabu, tabu_length, restarts, shake, over, verbose)
     found = climb(gains, rules, begin, walk, generator(random_state), schema.names)
     inner = [tuple(p for p in parents if p != target) for parents in found.dag.parents[:target]]
     return Learnt(Dag.augmented(schema.names, inner), found.score, found.history)

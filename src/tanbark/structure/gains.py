@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import CountEngine, PartedCounts
+from tanbark.counts.engine import Counts
 from tanbark.errors import OptionError, find
 from tanbark.scores import FAMILY_SCORES
 
@@ -18,6 +19,18 @@ Family = tuple[int, tuple[int, ...]]
 
 DENSE_CELLS = 1 << 16  # larger tables are scored by their observed cells
 BATCH_CELLS = 1 << 21  # cells of the tables that are asked for at once
+COMPILED = {"loglik": 0, "aic": 1, "bic": 2, "bdeu": 0, "k2": 0}  # scores with a compiled gain, and their penalty
+EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # alike for equivalent graphs; without a penalty none is ever sparse
+
+
+def _masses(score: str, sizes: tuple[int, int, int, int], ess: float) -> Floats:
+    """Give the prior masses of a cell, of a configuration, and of both without the candidate; 0 for n ln n."""
+    if score == "bdeu":
+        return np.array([ess / size for size in sizes])
+    if score == "k2":
+        states = float(sizes[0] // sizes[1])
+        return np.array([1.0, states, 1.0, states])
+    return np.zeros(4)
 
 
 class Gains:
@@ -43,13 +56,28 @@ class Gains:
     """
 
     def __init__(self, counts: CountEngine, score: str, *, ess: float, allowed: Mask, max_cells: int) -> None:
-        self._score = find("score", score, FAMILY_SCORES)
+        self._score, self._name = find("score", score, FAMILY_SCORES), score
         if isinstance(ess, bool) or not isinstance(ess, (int, float, np.number)) or not 0 < float(ess) <= 1e100:
             msg = f"ess must be a number above 0; got {ess!r}."
             raise OptionError(msg)
         self._counts, self._ess, self._max_cells, self._allowed = counts, float(ess), max_cells, allowed
         self._states = counts.schema.cardinalities
         self._kept: dict[Family, Floats] = {}
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether the score treats graphs of one equivalence class alike."""
+        return self._name in EQUIVALENT
+
+    @property
+    def states(self) -> tuple[int, ...]:
+        """Number of states of every column."""
+        return self._states
+
+    @property
+    def max_cells(self) -> int:
+        """Cells of the largest table that is considered."""
+        return self._max_cells
 
     def toggles(self, families: Sequence[Family], ahead: Iterable[Family] = ()) -> list[Floats]:
         """Give, for each family (child, sorted parents), the gain of toggling every column as a parent.
@@ -114,11 +142,11 @@ class Gains:
             for low in range(0, len(pairs), step):
                 part = pairs[low : low + step]
                 (stack,) = self._counts.stacks([part])
-                self._keep_pairs(part, stack[:, None].astype(np.float64), wanted)
+                self._keep_pairs(part, stack[:, None], wanted)
 
-    def _keep_pairs(self, pairs: list[tuple[int, int]], stack: Floats, wanted: Mask) -> None:
+    def _keep_pairs(self, pairs: list[tuple[int, int]], stack: Counts, wanted: Mask) -> None:
         onto_first = self._stacked_gains(stack)
-        onto_second = self._stacked_gains(stack.transpose(0, 1, 3, 2))
+        onto_second = self._stacked_gains(np.ascontiguousarray(stack.transpose(0, 1, 3, 2)))
         for (a, b), backward, forward in zip(pairs, onto_first.tolist(), onto_second.tolist(), strict=True):
             if wanted[b, a]:
                 self._kept[a, ()][b] = backward
@@ -138,25 +166,34 @@ class Gains:
         groups = [[(*base, candidate) for candidate in alike[r]] for r in dense]
         *stacks, own = self._counts.stacks([*groups, [base] if held else [(child,)]])
         for levels, stack in zip(dense, stacks, strict=True):
-            shaped = stack.reshape(len(stack), -1, self._states[child], levels).astype(np.float64)
+            shaped = stack.reshape(len(stack), -1, self._states[child], levels)
             self._kept[child, parents][alike[levels]] = self._stacked_gains(shaped)
         for levels in alike.keys() - set(dense):
             self._measure_sparse(child, parents, alike[levels])
         if held:
-            self._measure_removal(child, parents, own[0].astype(np.float64))
+            self._measure_removal(child, parents, own[0])
         else:
             for parent in parents:
                 rest = tuple(p for p in parents if p != parent)
                 self._kept[child, parents][parent] = -self._sparse_gain(child, rest, parent)
 
-    def _measure_removal(self, child: int, parents: tuple[int, ...], table: Floats) -> None:
+    def _measure_removal(self, child: int, parents: tuple[int, ...], table: Counts) -> None:
         for axis, parent in enumerate(parents):
             moved = np.moveaxis(table, axis, -1).reshape(1, -1, self._states[child], self._states[parent])
+            moved = np.ascontiguousarray(moved)
             self._kept[child, parents][parent] = -self._stacked_gains(moved)[0]
 
-    def _stacked_gains(self, stack: Floats) -> Floats:
+    def _stacked_gains(self, stack: Counts) -> Floats:
         """Score (families, configs, child, candidate) tables with and without their candidates."""
         families, configs, states, levels = stack.shape
+        if self._name in COMPILED:
+            from tanbark.structure import gain_kernels
+
+            found = np.empty(families)
+            sizes = (configs * levels * states, configs * levels, configs * states, configs)
+            gain_kernels.stacked_gains(stack, _masses(self._name, sizes, self._ess), COMPILED[self._name], found)
+            return found
+        stack = stack.astype(np.float64)
         joined = stack.transpose(0, 1, 3, 2).reshape(families, configs * levels, states)
         more = self._score(joined, configs * levels, self._ess)
         return more - self._score(stack.sum(axis=3), configs, self._ess)

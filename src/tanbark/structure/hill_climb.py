@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import CountEngine
-from tanbark.errors import OptionError
+from tanbark.errors import OptionError, find
 from tanbark.graph import Dag
+from tanbark.structure.arc_moves import KINDS, TIE, MovingGraph, Rules, best_move
+from tanbark.structure.classes import climb_classes
 from tanbark.structure.gains import Gains
-from tanbark.structure.history import History, Step
+from tanbark.structure.history import History, Step, end_report, report
 from tanbark.structure.kdb import check_count
 from tanbark.structure.result import Learnt
 
@@ -23,55 +25,47 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Arcs = Iterable[tuple[str, str]]
 
-TIE = 1e-9
 MAX_CELLS = 1 << 24
-KINDS = ("add", "delete", "reverse")
-
-
-@dataclass(frozen=True, eq=False)
-class Rules:
-    """What a search may do: ``allowed[x, y]`` arcs may be there, ``fixed[x, y]`` arcs must stay."""
-
-    allowed: Mask
-    fixed: Mask
-    max_parents: int
+SPACES = ("graphs", "classes")
 
 
 @dataclass(frozen=True)
 class Walk:
-    """How a search goes on where no move improves: by tabu steps, and by restarts from a shaken best graph."""
+    """Where a search looks for its moves, how it goes on where none improves, and whether it tells of each.
+
+    Over "classes", the moves from all graphs equivalent to the present one are looked at first, then those from the
+    graph alone; tabu steps and restarts from a shaken best graph follow where no move improves.
+    """
 
     tabu: int = 0
     tabu_length: int = 10
     restarts: int = 0
     shake: int = 8
+    over: str = "graphs"
+    verbose: bool = False
 
     def __post_init__(self) -> None:
+        find("over", self.over, dict.fromkeys(SPACES))
         for name in ("tabu", "restarts"):
             check_count(name, getattr(self, name))
         for name in ("tabu_length", "shake"):
             check_count(name, getattr(self, name), least=1)
 
 
-class Climb:
+class Climb(MovingGraph):
     """A graph on its way up: its arcs, what is reachable from where, and the gain of every toggled arc."""
 
     def __init__(self, gains: Gains, rules: Rules, start: Mask) -> None:
-        self._gains, self._rules = gains, rules
-        self.arcs = start.copy()
-        self.reach = _reachable(start)
+        super().__init__(rules, start)
+        self.gains = gains
         self.score = sum(gains.family_scores([(node, self.parents(node)) for node in range(len(start))]))
         self._toggle = np.full(start.shape, -np.inf)
         self._renew(range(len(start)))
 
-    def parents(self, node: int) -> tuple[int, ...]:
-        """Give the sorted parents of a node."""
-        return tuple(np.flatnonzero(self.arcs[:, node]).tolist())
-
     def _renew(self, nodes: Iterable[int]) -> None:
         """Look up the gains of the families of nodes."""
         nodes = list(nodes)
-        found = self._gains.toggles([(node, self.parents(node)) for node in nodes], self._likely())
+        found = self.gains.toggles([(node, self.parents(node)) for node in nodes], self._likely())
         for node, column in zip(nodes, found, strict=True):
             self._toggle[:, node] = column
 
@@ -80,70 +74,20 @@ class Climb:
         free = np.where(self.arcs | self.arcs.T | self.reach.T, -np.inf, self._toggle)
         best = free.max(axis=0, initial=-np.inf)
         for node in np.argsort(-best, kind="stable").tolist():
-            if best[node] > TIE and self.arcs[:, node].sum() < self._rules.max_parents:
+            if best[node] > TIE and self.arcs[:, node].sum() < self.rules.max_parents:
                 parent = int(free[:, node].argmax())
                 yield node, tuple(sorted((*self.parents(node), parent)))
 
     def moves(self) -> Floats:
         """Give the gain of every move, (kind, x, y); -inf where it is not legal."""
-        arcs, rules = self.arcs, self._rules
-        room = arcs.sum(axis=0) < rules.max_parents
-        out = np.full((3, *arcs.shape), -np.inf)
-        add = rules.allowed & ~(arcs | arcs.T | self.reach.T) & room
-        out[0][add] = self._toggle[add]
-        loose = arcs & ~rules.fixed
-        out[1][loose] = self._toggle[loose]
-        x, y = np.nonzero(loose & rules.allowed.T & room[:, None])
-        closes = (arcs[x] & self.reach.T[y]).any(axis=1)  # another way from x to y would close a circle
-        out[2, x, y] = np.where(closes, -np.inf, self._toggle[x, y] + self._toggle[y, x])
-        return out
+        gains = np.stack([self._toggle, self._toggle, self._toggle + self._toggle.T])
+        return np.where(self.legal(), gains, -np.inf)
 
     def apply(self, kind: int, x: int, y: int, gain: float) -> None:
         """Make a move and renew what it changes."""
-        if kind == 0:
-            self._connect(x, y)
-        else:
-            self._disconnect(x, y)
-        if kind == 2:
-            self._connect(y, x)
+        self.move(kind, x, y)
         self.score += gain
         self._renew((x, y) if kind == 2 else (y,))
-
-    def _connect(self, x: int, y: int) -> None:
-        self.arcs[x, y] = True
-        below = self.reach[y].copy()
-        below[y] = True
-        above = self.reach[:, x].copy()
-        above[x] = True
-        self.reach[above] |= below
-
-    def _disconnect(self, x: int, y: int) -> None:
-        """Remove an arc; only x and the nodes above it may reach less than before, those furthest down first."""
-        self.arcs[x, y] = False
-        above = np.flatnonzero(self.reach[:, x] | (np.arange(len(self.arcs)) == x))
-        for node in above[np.argsort(self.reach[above].sum(axis=1), kind="stable")]:
-            self.reach[node] = self.arcs[node] | self.reach[self.arcs[node]].any(axis=0)
-
-
-def _reachable(arcs: Mask) -> Mask:
-    reach = arcs.copy()
-    for middle in range(len(arcs)):
-        reach[reach[:, middle]] |= reach[middle]
-    return reach
-
-
-def best_move(moves: Floats) -> tuple[int, int, int] | None:
-    """Find the best move; ties within 1e-9 go to additions, then deletions, then reversals, and to the lowest x, y.
-
-    >>> best_move(np.array([[[-np.inf, 1.0], [1.0 + 1e-12, -np.inf]]]))
-    (0, 0, 1)
-    """
-    top = float(moves.max(initial=-np.inf))
-    if top == -np.inf:
-        return None
-    place = int(np.argmax(moves >= top - TIE * max(1.0, abs(top))))
-    kind, x, y = (int(part) for part in np.unravel_index(place, moves.shape))
-    return kind, x, y
 
 
 def climb(
@@ -156,7 +100,7 @@ def climb(
     """
     state = Climb(gains, rules, start)
     steps = [Step(state.score, "start", 1, 0.0)]
-    best, arcs = _ascend(state, walk, names, steps)
+    best, arcs = _rise(state, walk, names, steps)
     for _ in range(walk.restarts):
         state = Climb(gains, rules, arcs)
         for _ in range(walk.shake):
@@ -165,11 +109,32 @@ def climb(
                 kind, x, y = (int(part) for part in legal[rng.integers(len(legal))])
                 state.apply(kind, x, y, float(state.moves()[kind, x, y]))
         steps.append(Step(state.score, "restart", 1, 0.0))
-        found, there = _ascend(state, walk, names, steps)
+        found, there = _rise(state, walk, names, steps)
         if found > best + TIE:
             best, arcs = found, there
+    end_report(verbose=walk.verbose)
     parents = tuple(tuple(np.flatnonzero(arcs[:, node]).tolist()) for node in range(len(arcs)))
     return Learnt(Dag(tuple(names), parents), best, History(steps))
+
+
+def _rise(state: Climb, walk: Walk, names: Sequence[str], steps: list[Step]) -> tuple[float, Mask]:
+    """Climb over classes and over graphs in turns, until neither finds more; give the best score and its graph."""
+    if walk.over == "graphs" or not state.gains.equivalent:
+        return _ascend(state, walk, names, steps)
+
+    def tell(step: Step) -> None:
+        steps.append(step)
+        report(steps, verbose=walk.verbose)
+
+    rules = state.rules
+    while True:
+        masks = rules.allowed, rules.fixed, rules.max_parents
+        arcs, score = climb_classes(state.gains, *masks, state.arcs, state.score, names, tell)
+        best, found = _ascend(Climb(state.gains, rules, arcs), walk, names, steps)
+        before, state = state.score, Climb(state.gains, rules, found)
+        # with gaps, gains rest on different rows, and only the score of the whole graph tells whether it is better
+        if best <= score + TIE * max(1.0, abs(score)) or state.score <= before + TIE * max(1.0, abs(before)):
+            return best, found
 
 
 def _ascend(state: Climb, walk: Walk, names: Sequence[str], steps: list[Step]) -> tuple[float, Mask]:
@@ -187,6 +152,7 @@ def _ascend(state: Climb, walk: Walk, names: Sequence[str], steps: list[Step]) -
         kind, x, y = found
         state.apply(kind, x, y, float(moves[found]))
         steps.append(Step(state.score, f"{KINDS[kind]} {names[x]} -> {names[y]}", legal, perf_counter() - begun))
+        report(steps, verbose=walk.verbose)
         graph = state.arcs.tobytes()
         recent.append(graph)
         fruitless += 1
@@ -256,8 +222,9 @@ def generator(random_state: Any) -> np.random.Generator:
 
 def learn(
     counts: CountEngine, *, score: str = "bic", ess: float = 1.0, max_parents: int | None = None, required: Arcs = (),
-    forbidden: Arcs = (), start: Any = None, tabu: int = 0, tabu_length: int = 10, restarts: int = 0, shake: int = 8,
-    random_state: Any = None, blanket_only: bool = False, max_cells: int = MAX_CELLS,
+    forbidden: Arcs = (), start: Any = None, over: str = "graphs", tabu: int = 0, tabu_length: int = 10,
+    restarts: int = 0, shake: int = 8, random_state: Any = None, verbose: bool = False, blanket_only: bool = False,
+    max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     """Search for the graph over all columns, the class among them, that scores highest.
 
@@ -275,6 +242,8 @@ def learn(
         Arcs that must be there, and arcs that must not.
     start : Dag or list of arcs, optional
         Where to begin; by default without any arc but the required ones.
+    over : {"graphs", "classes"}
+        Whether a step is the best move from the graph at hand, or from any graph equivalent to it.
     tabu : int
         Steps that may follow one another without a new best; 0 stops at the first summit.
     tabu_length : int
@@ -282,6 +251,8 @@ def learn(
     restarts, shake : int
         How often to begin again from the best graph, after how many random moves.
     random_state : int, Generator or RandomState, optional
+    verbose : bool
+        Tell of every step.
     blanket_only : bool
         Keep only the arcs into the class and into its children, which are all that complete rows need.
     max_cells : int
@@ -289,11 +260,12 @@ def learn(
 
     Notes
     -----
-    Heckerman, Geiger and Chickering (1995), section 8; Glover (1989) for the tabu list.
+    Heckerman, Geiger and Chickering (1995), section 8; Chickering (2002) for the classes; Glover (1989) for
+    the tabu list.
     """
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
     gains = Gains(counts, score, ess=ess, allowed=rules.allowed, max_cells=max_cells)
-    walk = Walk(tabu, tabu_length, restarts, shake)
+    walk = Walk(tabu, tabu_length, restarts, shake, over, verbose)
     found = climb(gains, rules, begin, walk, generator(random_state), counts.schema.names)
     return Learnt(blanket(found.dag, counts.schema.target), found.score, found.history) if blanket_only else found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -55,6 +57,24 @@ class History(tuple[Step, ...]):
         ax.set_xlabel("step")
         ax.set_ylabel("score")
         return ax
+
+
+def report(steps: Sequence[Step], *, verbose: bool) -> None:
+    """Tell of the last step: a line each if asked, one line that is rewritten in a terminal, nothing elsewhere."""
+    if not verbose and not sys.stderr.isatty():
+        return
+    step = steps[-1]
+    line = f"step {len(steps) - 1}: {step.score:.6f}  {step.move}  ({step.candidates} candidates, {step.seconds:.2f} s)"
+    if verbose:
+        print(line, file=sys.stderr)
+    else:
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def end_report(*, verbose: bool) -> None:
+    """Take the rewritten line off the terminal."""
+    if sys.stderr.isatty() and not verbose:
+        print("\r\033[K", end="", file=sys.stderr)
 
 
 def _pyplot() -> Any:

@@ -9,7 +9,9 @@ from tanbark.structure import (
     acll_tan,
     ban,
     blanket,
+    bnc2p,
     chow_liu,
+    cmdl_gbn,
     exact,
     fixed,
     hill_climb,
@@ -68,5 +70,7 @@ LEARNERS: dict[str, Learner] = {
     "exact-anb": Learner(exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)", 0),
     "exact-gbn": Learner(exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)", 0),
     "acll-tan": Learner(acll_tan.learn, "TAN of highest aCLL", "Carvalho, Roos, Oliveira and Myllymäki (2011)", 2),
+    "bnc2p": Learner(bnc2p.learn, "Graph of high conditional log-likelihood", "Grossman and Domingos (2004)"),
+    "cmdl-gbn": Learner(cmdl_gbn.learn, "Graph of short conditional description", "Grossman and Domingos (2004)"),
     "fixed": Learner(fixed.learn, "A structure drawn by hand", "none", 0),
 }

@@ -7,7 +7,6 @@ given to the learner, tells the score of a structure; it remembers families, so 
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Protocol
 from tanbark.counts import CountEngine
 from tanbark.errors import OptionError
 from tanbark.graph import Dag
-from tanbark.structure.history import History, Step
+from tanbark.structure.history import History, Step, end_report, report
 from tanbark.structure.result import Learnt
 
 Parents = tuple[int, ...] | None
@@ -65,7 +64,7 @@ def climb(
     evaluate.settle(start)
     current, score = start, evaluate.score(start)
     history = [Step(score, "start", 1, time.perf_counter() - begun)]
-    _report(history, verbose=verbose)
+    report(history, verbose=verbose)
     while score < evaluate.best_possible - PERFECT:
         begun = time.perf_counter()
         best, best_score, tried = _best_move(moves(current), evaluate)
@@ -74,9 +73,8 @@ def climb(
         current, score = best.structure, best_score
         evaluate.settle(current)
         history.append(Step(score, best.text, tried, time.perf_counter() - begun))
-        _report(history, verbose=verbose)
-    if sys.stderr.isatty() and not verbose:
-        print("\r\033[K", end="", file=sys.stderr)
+        report(history, verbose=verbose)
+    end_report(verbose=verbose)
     target = counts.schema.target
     parents = [() if found is None else (*found, target) for found in current]
     return Learnt(Dag(counts.schema.names, (*parents, ())), score, History(history))
@@ -92,18 +90,6 @@ def _best_move(candidates: Iterable[Move], evaluate: Evaluator) -> tuple[Move | 
         if value > best_score + TIE:
             best, best_score = move, value
     return best, best_score, tried
-
-
-def _report(history: list[Step], *, verbose: bool) -> None:
-    """Tell of the last step: a line each if asked, one line that is rewritten in a terminal, nothing elsewhere."""
-    step = history[-1]
-    line = (
-        f"step {len(history) - 1}: {step.score:.6f}  {step.move}  ({step.candidates} candidates, {step.seconds:.2f} s)"
-    )
-    if verbose:
-        print(line, file=sys.stderr)
-    elif sys.stderr.isatty():
-        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 
 def check_epsilon(epsilon: object) -> None:

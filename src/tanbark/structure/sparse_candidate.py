@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import CountEngine
+from tanbark.errors import find
 from tanbark.graph import Dag
 from tanbark.graph.trees import falling_order, pair_indices
 from tanbark.scores import mutual_information
+from tanbark.structure.arc_moves import TIE
 from tanbark.structure.gains import Gains
-from tanbark.structure.hill_climb import MAX_CELLS, TIE, Arcs, Walk, blanket, climb, generator, make_rules
+from tanbark.structure.hill_climb import MAX_CELLS, Arcs, Walk, blanket, climb, generator, make_rules
 from tanbark.structure.history import History, Step
 from tanbark.structure.kdb import check_count
 from tanbark.structure.result import Learnt
@@ -27,15 +29,16 @@ MOST_ROUNDS = 50
 
 def learn(
     counts: CountEngine, *, pair_marginals: PairMarginals, k: int = 5, score: str = "bic", ess: float = 1.0,
-    max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None, tabu: int = 0,
-    tabu_length: int = 10, restarts: int = 0, shake: int = 8, random_state: Any = None, blanket_only: bool = False,
-    max_cells: int = MAX_CELLS,
+    max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None,
+    measure: str = "kl", over: str = "graphs", tabu: int = 0, tabu_length: int = 10, restarts: int = 0, shake: int = 8,
+    random_state: Any = None, verbose: bool = False, blanket_only: bool = False, max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     r"""Restrict every column to k candidate parents, climb, and choose the candidates anew until nothing is gained.
 
     First the candidates are the columns of highest mutual information. Then they are those whose joint distribution
     with the column the network misses most, :math:`KL(\hat P(X, Y) || P_B(X, Y))`, beside the parents it has
-    already, so that the score never falls. Ties go to the earlier column.
+    already, so that the score never falls. Ties go to the earlier column. Two other measures look at a column beside
+    the parents that are there: :math:`I(X; Y | Pa(X))`, whether these shield it from Y, and the gain in score.
 
     Parameters
     ----------
@@ -44,6 +47,8 @@ def learn(
         Gives, for a graph with its maximum-likelihood tables, P(X, Y) of every two columns.
     k : int
         Candidate parents of a column; parents that it has already are never dropped.
+    measure : {"kl", "shield", "gain"}
+        What ranks the candidates after the first round.
 
     Notes
     -----
@@ -52,8 +57,21 @@ def learn(
     """
     check_count("k", k, least=1)
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
-    walk, rng, names = Walk(tabu, tabu_length, restarts, shake), generator(random_state), counts.schema.names
+    walk, rng, names = (
+        Walk(tabu, tabu_length, restarts, shake, over, verbose),
+        generator(random_state),
+        counts.schema.names,
+    )
     empirical = _empirical(counts)
+    wide = {"kl": None, "shield": "loglik", "gain": score}
+    ranking = find("measure", measure, wide)
+    every = None if ranking is None else Gains(counts, ranking, ess=ess, allowed=rules.allowed, max_cells=max_cells)
+
+    def rank(dag: Dag) -> Floats:
+        if every is None:
+            return _symmetric(len(names), _divergences(empirical, pair_marginals(dag)))
+        return np.stack(every.toggles(list(enumerate(dag.parents))), axis=1)
+
     distance = _symmetric(len(names), [mutual_information(table) for table in empirical])
     best: Learnt | None = None
     steps: list[Step] = []
@@ -71,7 +89,7 @@ def learn(
             break
         steps += [replace(found.history[0], move="new candidates"), *found.history[1:]]
         best = found
-        distance = _symmetric(len(names), _divergences(empirical, pair_marginals(best.dag)))
+        distance = rank(best.dag)
     assert best is not None
     dag = blanket(best.dag, counts.schema.target) if blanket_only else best.dag
     return Learnt(dag, best.score, History(steps))
@@ -82,7 +100,7 @@ def candidates(distance: Floats, arcs: NDArray[np.bool_], k: int, allowed: NDArr
     chosen = arcs.copy()
     for node in range(len(arcs)):
         others = np.flatnonzero(allowed[:, node] & ~arcs[:, node])
-        ranked = others[falling_order(np.minimum(distance[others, node], 1e300))]
+        ranked = others[falling_order(np.clip(distance[others, node], -1e300, 1e300))]
         chosen[ranked[: max(0, k - int(arcs[:, node].sum()))], node] = True
     return chosen & (allowed | arcs)
 

@@ -66,14 +66,14 @@ def encode_integers(
         for column in range(left, min(left + TILE_COLUMNS, columns)):
             first, last, way = start[column], stop[column], how[column]
             if way == LOOKUP:
-                origin, span = base[column], np.uint64(last - first)
-                for row in range(top, bottom):
-                    place = np.uint64(block[row, column] - origin)
-                    code = lookup[first + np.int64(place)] if place < span else -1
-                    if code < 0:
-                        unseen[column] += 1
-                        code = missing
-                    out[column, low + row] = code
+                origin, codes, span = base[column], lookup[first:last], np.uint64(last - first)
+                values, found, strange = block[top:bottom, column], out[column, low + top : low + bottom], 0
+                for row in range(len(found)):
+                    place = np.uint64(values[row] - origin)
+                    code = codes[place] if place < span else -1
+                    strange += code < 0
+                    found[row] = missing if code < 0 else code
+                unseen[column] += strange
             else:
                 for row in range(top, bottom):
                     code = _search(cuts, lookup, first, last, base[column], float(block[row, column]), way)

@@ -134,7 +134,10 @@ def read_table(data: Any) -> RawTable:
     names = tuple(str(name) for name in frame.columns)
     if len(set(names)) != len(names):
         raise _same_names(names)
-    parts = [_read_series(series, column, names[column]) for column, series in enumerate(frame.iter_columns())]
+    if nw.dependencies.is_pandas_dataframe(data):
+        parts = [_read_pandas(series, column, names[column]) for column, (_, series) in enumerate(data.items())]
+    else:
+        parts = [_read_series(series, column, names[column]) for column, series in enumerate(frame.iter_columns())]
     return _raw_table(names, len(frame), parts)
 
 
@@ -187,6 +190,14 @@ def _refuse_type(kind: str, name: str, dtype: str) -> None:
         raise InputError(msg)
 
 
+def _read_pandas(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
+    """Read a column of pandas; its categories keep codes of their own, which need no other library."""
+    held = series.array
+    if isinstance(getattr(held, "codes", None), np.ndarray):
+        return _coded(column, held.codes, held.categories.tolist(), declared=True)
+    return _read_series(nw.from_native(series, series_only=True), column, name)
+
+
 def _read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
     dtype = series.dtype
     if dtype.is_temporal():
@@ -223,7 +234,7 @@ def _read_numbers(series: Any, column: int, name: str) -> NumberBlock | CodedCol
 
 def _read_categorical(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
     native = series.to_native()
-    if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas and its kin keep codes of their own
+    if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # the kin of pandas keep codes of their own
         return _coded(column, np.asarray(native.cat.codes), native.cat.categories.tolist(), declared=True)
     if hasattr(native, "combine_chunks"):
         return _read_dictionary(native, column)

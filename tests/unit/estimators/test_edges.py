@@ -176,3 +176,11 @@ def test_the_callers_table_is_never_written_to(make):
         make().fit(X, y, sample_weight=weights).predict_proba(X)
         for now, then in zip((X, y, weights), before, strict=True):
             assert np.array_equal(now, then)
+
+
+def test_many_columns_that_never_vary():
+    """Families with one state cost no entries when tables are joined, and an array has at most 64 axes."""
+    y = np.arange(40) % 2
+    X = np.column_stack([y, *[np.zeros(40, int)] * 150])
+    clf = tb.NaiveBayes().fit(X, y)
+    assert clf.predict_proba(X) == pytest.approx(tb.NaiveBayes().fit(X[:, :1], y).predict_proba(X[:, :1]))

@@ -182,8 +182,10 @@ def test_the_objective_is_that_of_the_model(rows):
 
 def test_wanbia_does_not_depend_on_threads():
     X, y = frame(make_table(np.random.default_rng(4), (*[3] * 10, 2), 40_000, gaps=0.02))
-    one, two = (tb.NaiveBayes(parameters=tb.WANBIA(max_iter=5), n_jobs=n).fit(X, y).parameters_ for n in (1, 2))
+    with pytest.warns(tb.NotConvergedWarning, match="stopped at max_iter=5"):
+        one, two = (tb.NaiveBayes(parameters=tb.WANBIA(max_iter=5), n_jobs=n).fit(X, y).parameters_ for n in (1, 2))
     assert one.weights_ == two.weights_
+    assert not one.converged_
 
 
 def test_wanbia_heeds_row_weights(rows):

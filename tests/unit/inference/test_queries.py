@@ -9,6 +9,7 @@ from pytest import approx
 import tanbark as tb
 from fixtures_small import TRUE_ARCS, f500
 from networks import alarm_sized, asia, five_nodes
+from tanbark.errors import TableTooLargeError
 from tanbark.graph import Dag, Network
 from tanbark.inference import engine
 from tanbark.table import Column, Schema
@@ -241,3 +242,14 @@ def test_d_separation_and_pruning_of_the_clinic():
     assert set(network.prune("asia").dag.names) == {"asia"}
     pruned = network.prune("dysp", ["either"])
     assert set(pruned.dag.names) == {"smoke", "bronc", "either", "dysp", "lung", "tub", "asia"}
+
+
+def test_a_budget_holds_for_probabilities_and_draws_too():
+    network = asia()
+    for ask in (
+        lambda most: network.probability_of_evidence({"dysp": "yes"}, max_entries=most),
+        lambda most: network.sample(2, {"dysp": "yes"}, random_state=0, max_entries=most),
+    ):
+        with pytest.raises(TableTooLargeError, match="width"):
+            ask(3)
+        ask(64)

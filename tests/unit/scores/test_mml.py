@@ -10,7 +10,6 @@ import fixtures_mml as known
 import naive_mml
 from tanbark.errors import InputError, OptionError
 from tanbark.scores import mml
-from tanbark.scores.mml import conditional
 
 fixtures = pytest.mark.parametrize(("data", "chosen", "lengths"), known.LENGTHS)
 SIX = 6e-7  # the fixtures have six decimals
@@ -64,6 +63,8 @@ def test_logistic_lengths(data, chosen, lengths):
     plain = mml.logit(configs, counts, sizes, curved_prior=False)
     assert plain.total == approx(lengths["logit plain"], abs=SIX)
     part = columns[list(chosen)]
+    zero_sum, d = naive_mml.zero_sum_logit(part, sizes, labels, n_classes)
+    assert zero_sum + mml.lattice(d) == approx(lengths["logit plain"], abs=SIX)
     for name, options in (("nb_logit", {}), ("logit", {"sigma": 3}), ("logit plain", {"sigma": 3, "curved": False})):
         nll, prior, fisher, d = naive_mml.logit(part, sizes, labels, n_classes, **options)
         assert nll + prior + fisher + mml.lattice(d) == approx(lengths[name], abs=SIX)
@@ -78,6 +79,7 @@ def test_parts_of_logistic_lengths():
         found = mml.nb_logit(*known.cells(columns, range(len(states)), labels, n_classes), states)
         assert (found.nll, found.neg_log_prior, found.half_logdet, found.lattice) == approx(parts, abs=SIX)
         assert found.d == d
+        assert naive_mml.logit(columns, states, labels, n_classes) == approx((*parts[:3], d), abs=SIX)
         assert found.second_part == found.nll
         assert found.first_part + found.second_part == approx(found.total)
         assert found.to_dict()["valid"] is True
@@ -88,21 +90,40 @@ def test_pieces_of_the_joint_message():
         (known.F16, [(12.295868, 9.911456), (12.178085, 11.010068), (19.211591, 17.774242)]),
         (known.F12, [(9.393661, 8.881836), (14.963913, 9.664596)]),
     ):
-        columns, _, labels, n_classes = data
+        columns, states, labels, n_classes = data
         for j, (alone, helped) in enumerate(pieces):
+            column = [int(x) for x in columns[j]]
+            told = [[x for x, y in zip(column, labels, strict=True) if y == k] for k in range(n_classes)]
+            slow = [-naive_mml.log_fraction(naive_mml.multistate(part, states[j])) for part in (column, *told)]
+            assert (slow[0], sum(slow[1:])) == approx((alone, helped), abs=SIX)
             table = known.cells(columns, (j,), labels, n_classes)[1]
             assert mml.adaptive(table.sum(axis=1)) == approx(alone, abs=SIX)
             assert mml.adaptive(table.T) == approx(helped, abs=SIX)
             assert mml.nb_gain(table) == approx(alone - helped, abs=2e-6)
 
 
-def test_multistates():
-    assert mml.adaptive([3, 7]) == approx(7.185387016, abs=1e-9)
-    assert mml.mml87([3, 7]).total == approx(7.289244179, abs=1e-9)
-    assert mml.adaptive([5, 2, 0, 4]) == approx(14.740768960, abs=1e-9)
-    assert mml.mml87([5, 2, 0, 4]).total == approx(14.744650875, abs=1e-9)
-    assert mml.adaptive([1, 0]) == approx(math.log(2))
-    assert mml.adaptive([9, 0]) == approx(math.log(10))
+@pytest.mark.parametrize(
+    ("counts", "length", "stated"),
+    [([3, 7], 7.185387016, 7.289244179), ([5, 2, 0, 4], 14.740768960, 14.744650875), ([1, 0], math.log(2), None),
+     ([9, 0], math.log(10), None)],
+)  # fmt: skip
+def test_multistates(counts, length, stated):
+    assert mml.adaptive(counts) == approx(length, abs=1e-9)
+    values = np.repeat(range(len(counts)), counts).tolist()
+    for told in (values, values[::-1]):
+        assert -naive_mml.log_fraction(naive_mml.multistate(told, len(counts))) == approx(length, abs=1e-9)
+    if stated is not None:
+        assert mml.mml87(counts).total == approx(stated, abs=1e-9)
+
+
+@pytest.mark.parametrize(("counts", "more"), [([3, 7], 0.1039), ([30, 70], 0.1687), ([1, 0], -0.311)])
+def test_what_stating_a_multistate_adds(counts, more):
+    """With one row the stated length is shorter than any code can be."""
+    assert mml.mml87(counts).total - mml.adaptive(counts) == approx(more, abs=6e-5 if more > 0 else 6e-4)
+
+
+def test_what_stating_adds_in_the_end():
+    assert approx(0.17648520831, abs=1e-11) == mml.STATED
     assert mml.mml87([0, 0]).total == 0.0
     assert mml.mml87([10**6, 10**6]).total - mml.adaptive([10**6, 10**6]) == approx(mml.STATED, abs=1e-5)
 
@@ -112,6 +133,10 @@ def test_the_lattice_constants_go_on_smoothly():
     assert (steps < 0).all()
     assert abs(steps[9] - steps[10]) < 0.05
     assert mml.lattice(4) == approx(-3.138238, abs=SIX)
+    smooth = -4.5 * math.log(2 * math.pi) + 0.5 * math.log(9 * math.pi) - 0.764
+    assert mml.lattice(9) == approx(smooth, abs=2e-4)
+    for d, moment in ((10, 0.070813), (12, 0.070100), (24, 0.065771)):  # the lattices P10c, K12 and Leech's
+        assert mml.lattice(d) == approx(d / 2 * (1 + math.log(moment)), abs=0.04)
 
 
 def test_the_note():
@@ -133,23 +158,65 @@ def test_the_note():
 
 
 def test_the_notes_logistic_model():
-    """Its coefficients without a prior: by a very wide one, and by reweighted least squares in its own coding."""
-    counts, configs = known.NOTE_COUNTS, known.NOTE_CONFIGS
-    design = np.column_stack([np.ones(8), (1 - 2 * configs) / math.sqrt(2)])
-    at = conditional.message(design, counts.astype(float), np.full(4, 1e14))[1].ravel()
-    found = np.concatenate([[-math.sqrt(2) * at[0] - at[1:].sum()], 2 * at[1:]])
-    plain, n, beta = np.column_stack([np.ones(8), configs]), counts.sum(axis=1), np.zeros(4)
-    for _ in range(20):
-        p = 1 / (1 + np.exp(-plain @ beta))
-        information = (plain.T * (n * p * (1 - p))) @ plain
-        beta = beta + np.linalg.solve(information, plain.T @ (counts[:, 1] - n * p))
-    printed = [-1.17168233, -1.29683228, 1.74068091, -0.70408587]
-    assert found == approx(printed, abs=6e-9)
-    assert beta == approx(printed, abs=6e-9)
-    nll = -(counts * np.log(np.column_stack([1 - p, p]))).sum()
+    """The printed 409.3018 has half a log determinant and one coefficient in its prior; 413.2949 has all of them."""
+    nll, beta, eigenvalues, scale = naive_mml.note_logit(known.NOTE_ROWS, known.NOTE_LABELS)
+    assert beta == approx([-1.17168233, -1.29683228, 1.74068091, -0.70408587], abs=6e-9)
     assert nll == approx(403.029159, abs=SIX)
-    assert np.linalg.slogdet(information)[1] == approx(14.815301, abs=SIX)
-    assert np.log(np.diag(np.linalg.cholesky(information))).sum() == approx(7.407651, abs=SIX)  # what the note printed
+    logdet = np.log(eigenvalues).sum()
+    assert logdet == approx(14.815301, abs=SIX)
+    lattice = 2 * (1 + math.log(0.07609))
+    printed = nll + beta[0] ** 2 / 18 + scale + 0.5 * (0.5 * logdet) + lattice
+    assert printed == approx(409.301764, abs=SIX)
+    assert nll + (beta @ beta) / 18 + scale + 0.5 * logdet + lattice == approx(413.2949, abs=6e-5)
+    found = mml.note_logit(known.NOTE_CONFIGS, known.NOTE_COUNTS, legacy_strict=True)
+    assert found.total == approx(409.301764, abs=SIX)
+    assert found.nll == approx(403.029159, abs=SIX)
+    assert 2 * found.half_logdet == approx(7.407651, abs=SIX)
+    assert found.eigenvalues == approx(eigenvalues)
+    assert not found.valid
+    mended = mml.note_logit(known.NOTE_CONFIGS, known.NOTE_COUNTS, legacy_strict=True, mended=True)
+    assert mended.total == approx(413.2949, abs=6e-5)
+    assert 2 * mended.half_logdet == approx(14.815301, abs=SIX)
+
+
+def test_the_notes_logistic_model_depends_on_names():
+    """It is no message length: call the first states the second, and even the mended one changes."""
+    found = mml.note_logit(known.NOTE_CONFIGS, known.NOTE_COUNTS, legacy_strict=True, mended=True).total
+    turned = mml.note_logit(1 - known.NOTE_CONFIGS, known.NOTE_COUNTS, legacy_strict=True, mended=True).total
+    assert abs(turned - found) > 0.03
+    assert math.isnan(mml.note_logit(known.NOTE_CONFIGS, known.NOTE_COUNTS).total)
+
+
+@pytest.mark.parametrize("counts", [[[3, 0], [0, 3]], [[3, 3], [0, 3]], [[0, 0], [3, 3]], [[0, 0], [0, 0]]])
+def test_the_notes_logistic_model_without_a_maximum(counts):
+    assert math.isnan(mml.note_logit([[0], [1]], counts, legacy_strict=True).total)
+
+
+def test_the_notes_other_columns():
+    """Counts of one state in class B and in class A, and the lengths that the note prints for the two full tables."""
+    classes = known.NOTE_COUNTS.sum(axis=0)
+    assert classes.tolist() == [813, 187]
+    assert (known.NOTE_CONFIGS.T @ known.NOTE_COUNTS).tolist() == [[686, 114], [270, 136], [372, 57]]
+    for in_b, in_a, printed in ((55, 88, 469.5881), (36, 571, 405.2573)):
+        table = np.array([[in_a, in_b], classes - [in_a, in_b]])
+        assert mml.cpt(table, stating="all").total == approx(printed, abs=6e-5)
+        values = [np.repeat([0, 1], row).tolist() for row in table]
+        slow = -sum(naive_mml.log_fraction(naive_mml.multistate(told, 2)) for told in values)
+        assert slow + 2 * 0.17648520831 == approx(printed, abs=6e-5)
+
+
+def test_the_check_that_the_note_makes():
+    """Its nll 403.1599 is that of tables with one row's weight of prior in all, half for each class."""
+    rows, labels = known.NOTE_ROWS, known.NOTE_LABELS
+    classes = np.bincount(labels)
+    told = 0.0
+    for config, counts in zip(known.NOTE_CONFIGS, known.NOTE_COUNTS, strict=True):
+        joint = (classes + 0.5) / 1001
+        for j, x in enumerate(config):
+            seen = np.array([(rows[j, labels == y] == x).sum() for y in (0, 1)])
+            joint = joint * (seen + 0.25) / (classes + 0.5)
+        told -= counts @ np.log(joint / joint.sum())
+    assert told == approx(403.159870, abs=SIX)
 
 
 def test_the_note_gives_no_number_by_default():
@@ -172,7 +239,12 @@ def test_the_note_on_sixteen_rows(chosen, nll, log_prior):
         assert found.half_logdet == approx(8.859698848, abs=1e-8)
         assert found.lattice == approx(2.5 * (1 + math.log(0.07465)), abs=1e-9)
         assert found.total == approx(18.650593, abs=SIX)
-        assert found.eigenvalues == approx([-26.6922, -14.7202, 32.0720, 41.3422, 95.1960], abs=6e-5)
+        eigenvalues = [-26.6922, -14.7202, 32.0720, 41.3422, 95.1960]
+        assert found.eigenvalues == approx(eigenvalues, abs=6e-5)
+        matrix = naive_mml.note_nb(columns[:2], labels)[2]
+        assert np.linalg.eigvalsh(matrix) == approx(eigenvalues, abs=6e-5)
+        assert 0.5 * math.log(np.linalg.det(matrix)) == approx(8.859698848, abs=1e-8)
+        assert found.lattice == approx(-3.987361889, abs=2e-9)
 
 
 def test_the_notes_data_by_every_length():
@@ -180,6 +252,10 @@ def test_the_notes_data_by_every_length():
     for chosen, length in (((), 485.497370), ((0,), 465.121614), ((1,), 439.573952), ((2,), 481.064555)):
         table = known.cells(known.NOTE_ROWS, chosen, known.NOTE_LABELS, 2)[1]
         assert mml.cpt(table, stating="all").total == approx(length, abs=SIX)
+        slow = naive_mml.cpt(known.NOTE_ROWS[list(chosen)], known.NOTE_LABELS, 2)
+        assert slow + 0.17648520831 * 2 ** len(chosen) == approx(length, abs=SIX)
+    assert naive_mml.cpt(known.NOTE_ROWS, known.NOTE_LABELS, 2) == approx(421.248847, abs=SIX)
+    assert naive_mml.cpt(known.NOTE_ROWS[[1, 0]], known.NOTE_LABELS, 2) == approx(421.0414, abs=6e-5)
     assert mml.cpt(counts, stating="all").total == approx(422.660728, abs=SIX)
     assert mml.cpt(counts).total == approx(421.248847, abs=SIX)
     assert mml.logit(configs, counts, (2, 2, 2)).total == approx(417.917470, abs=SIX)
@@ -189,8 +265,31 @@ def test_the_notes_data_by_every_length():
     assert mml.unstated(found).total == approx(414.6029, abs=6e-5)
     adaptive = mml.nb_adaptive(known.NOTE_ROWS, known.NOTE_LABELS, (2, 2, 2), 2)
     assert adaptive.total == approx(414.199023, abs=SIX)
-    nll, prior, fisher, d = naive_mml.logit(known.NOTE_ROWS, (2, 2, 2), known.NOTE_LABELS, 2)
-    assert nll + prior + fisher + mml.lattice(d) == approx(415.140370, abs=SIX)
+    slow = naive_mml.nb_adaptive_floats(known.NOTE_ROWS, (2, 2, 2), known.NOTE_LABELS, 2)
+    assert slow == approx(414.199023, abs=SIX)
+    for sigma, stated in ((None, 415.140370), (3, 417.917470)):
+        nll, prior, fisher, d = naive_mml.logit(known.NOTE_ROWS, (2, 2, 2), known.NOTE_LABELS, 2, sigma=sigma)
+        assert nll + prior + fisher + mml.lattice(d) == approx(stated, abs=SIX)
+        if sigma is None:
+            assert (nll, prior, fisher) == approx((403.032226, 5.395526, 9.850856), abs=SIX)
+            assert nll + prior + fisher - 2 * math.log(2 * math.pi) == approx(414.6029, abs=6e-5)
+    for chosen, length in (((1,), 439.4526), ((1, 0), 419.7199)):
+        rows = known.NOTE_ROWS[list(chosen)]
+        nll, prior, fisher, d = naive_mml.logit(rows, (2,) * len(chosen), known.NOTE_LABELS, 2)
+        assert nll + prior + fisher + mml.lattice(d) == approx(length, abs=6e-5)
+
+
+def test_the_order_of_rows_in_the_adaptive_code():
+    """Over orders it is 413.6, give or take 1.0; the mean by the library, single orders by both."""
+    rng, lengths = np.random.default_rng(0), []
+    for k in range(300):
+        order = rng.permutation(1000)
+        rows, labels = known.NOTE_ROWS[:, order], known.NOTE_LABELS[order]
+        lengths.append(mml.nb_adaptive(rows, labels, (2, 2, 2), 2).total)
+        if k < 5:
+            assert naive_mml.nb_adaptive_floats(rows, (2, 2, 2), labels, 2) == approx(lengths[-1], abs=1e-8)
+    assert np.mean(lengths) == approx(413.6, abs=0.2)
+    assert np.std(lengths) == approx(1.03, abs=0.15)
 
 
 def test_the_true_conditional_information_is_singular():

@@ -10,6 +10,7 @@ import tanbark as tb
 from strategies import make_table
 from tanbark.counts import MemoryCounts
 from tanbark.structure import exact, rai
+from tanbark.structure.progress import Progress
 
 ALL = [tb.RAIANB, tb.RAIGBN, tb.ExactANB, tb.ExactGBN]
 everyone = pytest.mark.parametrize("cls", ALL)
@@ -60,7 +61,9 @@ def test_other_wrong_options_are_refused():
     for options in ({"max_order": -1}, {"max_order": 1.5}, {"start_order": None}, {"strict": "yes"}):
         with pytest.raises(tb.OptionError, match=next(iter(options))):
             tb.RAIANB(**options).fit(*rows())
-    for options in ({"max_parents": -1}, {"max_memory": "8 GB"}, {"max_memory": 0}):
+    wrong = ({"max_parents": -1}, {"max_memory": "8 GB"}, {"max_memory": 0}, {"time_limit": 0}, {"time_limit": "1 h"},
+             {"method": "fast"})  # fmt: skip
+    for options in wrong:
         with pytest.raises(tb.OptionError, match=next(iter(options))):
             tb.ExactANB(**options).fit(*rows())
 
@@ -69,9 +72,35 @@ def test_too_much_memory_is_refused_before_it_is_taken():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (50, 40)), rng.integers(0, 2, 50)
     with pytest.raises(tb.TableTooLargeError, match=re.escape("40 columns takes") + r".*max_memory.*RAIANB"):
-        tb.ExactANB().fit(X, y)
+        tb.ExactANB(method="dp").fit(X, y)
     with pytest.raises(tb.TableTooLargeError, match="max_memory"):
-        tb.ExactGBN(max_memory=100).fit(*rows())
+        tb.ExactGBN(max_memory=100, method="dp").fit(*rows())
+
+
+def test_past_the_memory_an_integer_programme_takes_over():
+    X, y = rows()
+    small, plain = tb.ExactGBN(max_memory=500, max_parents=2).fit(X, y), tb.ExactGBN(max_parents=2).fit(X, y)
+    assert (small.report_.method, plain.report_.method) == ("ip", "dp")
+    assert small.structure_score_ == pytest.approx(plain.structure_score_, abs=1e-8)
+    assert small.report_.proved_optimal
+    assert small.report_.gap == 0.0
+
+
+def test_a_search_that_is_cut_off_tells_its_gap(monkeypatch):
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 2, (400, 30)), rng.integers(0, 2, 400)
+    X[:, 1:] = np.where(rng.random((400, 29)) < 0.5, X[:, :-1], X[:, 1:])
+    with pytest.warns(tb.NotProvedWarning, match=r"only sets of up to 1 parents.*none more than.*max_parents"):
+        clf = tb.ExactANB(max_memory=50_000).fit(X, y)
+    assert clf.report_.gap > 0
+    assert not clf.report_.proved_optimal
+    assert clf.report_.bound == pytest.approx(clf.structure_score_ + clf.report_.gap)
+    whole = tb.ExactANB(max_memory=50_000_000, max_parents=3).fit(X, y)
+    assert clf.structure_score_ - 1e-8 <= whole.structure_score_ <= clf.report_.bound
+    monkeypatch.setattr(exact, "ROWS_A_SECOND", 1e30)
+    with pytest.warns(tb.NotProvedWarning, match="time was up"):
+        hurried = tb.ExactANB(max_parents=2, method="ip", time_limit=1e-9).fit(X, y)
+    assert hurried.structure_score_ <= whole.structure_score_ <= hurried.report_.bound + 1e-8
 
 
 def test_the_order_is_limited():
@@ -90,6 +119,22 @@ def test_stages_are_told(capsys):
     assert "8 sets of 3 columns" in told
     assert "the optimum is" in told
     tb.ExactANB().fit(*rows())
+    assert not capsys.readouterr().err
+    tb.ExactANB(verbose=True, method="ip").fit(*rows())
+    told = capsys.readouterr().err
+    assert "candidate sets of 1 parents" in told
+    assert "gap 0.000000" in told
+
+
+def test_a_bar_shows_what_is_done(capsys):
+    progress = Progress("work", told=True)
+    progress.start()
+    progress._begun -= 10
+    for share in (0.25, 0.26, 0.9, 1.0):
+        progress.advance(share)
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split("%")[0][-4:].strip() for line in told] == ["25", "90", "100"]
+    Progress("work", told=False).advance(0.5)
     assert not capsys.readouterr().err
 
 

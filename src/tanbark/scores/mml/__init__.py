@@ -15,7 +15,7 @@ from tanbark.scores.mml.families import (
     nb_joint,
     sparse_arc_gains,
 )
-from tanbark.scores.mml.legacy import NoteLength, note_nb
+from tanbark.scores.mml.legacy import NoteLength, note_logit, note_nb
 from tanbark.scores.mml.lengths import STATED, MessageLength, lattice, unstated
 from tanbark.scores.mml.sequential import mbp, nb_adaptive, polytrees
 
@@ -35,6 +35,7 @@ __all__ = [
     "nb_gain",
     "nb_joint",
     "nb_logit",
+    "note_logit",
     "note_nb",
     "polytrees",
     "sparse_arc_gains",

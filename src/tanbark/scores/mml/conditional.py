@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -56,9 +57,9 @@ def nb_logit(
     >>> round(nb_logit(np.zeros((1, 0)), [[9, 7]], []).total, 6)
     12.469309
     """
-    _check_positive("alpha", alpha)
+    check_positive("alpha", alpha)
     given = alpha if class_alpha is None else class_alpha
-    _check_positive("class_alpha", given)
+    check_positive("class_alpha", given)
     design, cells = _design(configs, counts, states)
     return message(design, cells, nb_variances(states, alpha, given))[0]
 
@@ -86,7 +87,7 @@ def logit(
     >>> round(logit(np.zeros((1, 0)), [[9, 7]], []).total, 6)
     13.280921
     """
-    _check_positive("sigma", sigma)
+    check_positive("sigma", sigma)
     design, cells = _design(configs, counts, states)
     length, found = message(design, cells, np.full(design.shape[1], sigma**2))
     if curved_prior:
@@ -104,7 +105,8 @@ def _without_curvature(length: MessageLength, problem: _Problem, at: Floats) -> 
     return replace(length, half_logdet=0.5 * logdet)
 
 
-def _check_positive(name: str, value: float) -> None:
+def check_positive(name: str, value: float) -> None:
+    """Refuse an option that is no positive number."""
     if not (math.isfinite(value) and value > 0):
         msg = f"{name} must be a positive number; got {value!r}."
         raise OptionError(msg)
@@ -178,6 +180,18 @@ def information(design: Floats, cells: Floats, at: Floats) -> Floats:
     """Give the Fisher information of coefficients, (free, free, p, p) over class contrasts a >= b and columns."""
     problem = _Problem(design, cells.T, np.full(design.shape[1], np.inf))
     return problem.information(problem.state(at))
+
+
+def maximum(design: Floats, cells: Floats) -> tuple[Floats, float, Floats]:
+    """Give the log-odds coefficients of greatest likelihood for two classes, minus its log, and their information.
+
+    The odds are those of the first class. Where the likelihood has no maximum, the information is next to singular.
+    """
+    problem = _Problem(design, cells.T, np.full(design.shape[1], np.inf))
+    here = problem.state(np.zeros((design.shape[1], 1)))
+    with suppress(np.linalg.LinAlgError):
+        here = problem.solve(here)
+    return math.sqrt(2) * here.at[:, 0], here.nll, 0.5 * problem.information(here)[0, 0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""A score of 2017 that is not a message length, kept so that its printed numbers can be looked at."""
+"""Two scores of 2017 that are no message lengths, kept so that their printed numbers can be looked at."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tanbark.errors import InputError
+from tanbark.scores.mml.conditional import check_positive, maximum
 from tanbark.scores.mml.lengths import MessageLength
 
 Floats = NDArray[np.float64]
@@ -19,7 +20,7 @@ DEFINITE = 1e-9  # least ratio of the smallest to the largest eigenvalue of a ma
 
 @dataclass(frozen=True)
 class NoteLength(MessageLength):
-    """The parts of the 2017 score, with what is wrong with its matrix.
+    """The parts of a score of 2017, with what is wrong with its matrix.
 
     Parameters
     ----------
@@ -65,11 +66,7 @@ def note_nb(
     >>> note_nb([[0], [1]], [[3, 1], [1, 3]]).valid
     False
     """
-    x, cells = np.asarray(configs, np.int64), np.asarray(counts, dtype=float)
-    x = x.reshape(len(cells), -1)
-    if cells.ndim != 2 or cells.shape[1] != 2 or (x > 1).any() or (x < 0).any():
-        msg = "note_nb knows a class of two states and features of two states, without gaps. Use nb_logit."
-        raise InputError(msg)
+    x, cells = _binary("note_nb", configs, counts)
     n, m = cells.sum(axis=1), x.shape[1]
     classes = cells.sum(axis=0)
     q = (classes + smoothing) / (classes.sum() + 2 * smoothing)
@@ -84,11 +81,67 @@ def note_nb(
     sign, logdet = np.linalg.slogdet(matrix)
     values = np.linalg.eigvalsh(matrix)
     d = len(matrix)
-    constant = 0.5 * d * (1 + math.log(_KAPPA[d - 1] if d <= len(_KAPPA) else min(_KAPPA)))
     return NoteLength(
-        nll, -log_prior, 0.5 * float(logdet), constant, d, valid=bool(values[0] > DEFINITE * values[-1]),
+        nll, -log_prior, 0.5 * float(logdet), _constant(d), d, valid=bool(values[0] > DEFINITE * values[-1]),
         determinant_sign=int(sign), eigenvalues=tuple(values.tolist()), strict=legacy_strict,
     )  # fmt: skip
+
+
+def note_logit(
+    configs: ArrayLike, counts: ArrayLike, *, sigma: float = 3.0, mended: bool = False, legacy_strict: bool = False
+) -> NoteLength:
+    """Score the class given features by a logistic model as the note of June 2017 did; binary class and features only.
+
+    Parameters
+    ----------
+    configs : (n_configs, n_features) array of 0 and 1
+    counts : (n_configs, 2) array
+    sigma : float
+        Standard deviation of every coefficient; 3 in the note.
+    mended : bool
+        Without the note's two slips: half of the log determinant was lost, and all coefficients of the prior but the
+        first. What is left still depends on which state is called the first.
+    legacy_strict : bool
+        Give the number even though it is no message length.
+
+    Notes
+    -----
+    Coefficients of greatest likelihood, with the first states as reference, stand in a prior of coefficients that sum
+    to zero. NaN where the likelihood has no maximum. Use :func:`tanbark.scores.mml.logit`.
+
+    >>> told = note_logit([[0], [1]], [[3, 1], [1, 3]], legacy_strict=True)
+    >>> round(told.nll, 4), told.valid
+    (4.4987, False)
+    """
+    x, cells = _binary("note_logit", configs, counts)
+    check_positive("sigma", sigma)
+    design = np.hstack([np.ones((len(x), 1)), x])
+    beta, nll, matrix = maximum(design, cells[:, ::-1])
+    values, d = np.linalg.eigvalsh(matrix), len(matrix)
+    clear = bool(values[0] > DEFINITE * max(float(cells.sum()), 1.0))
+    logdet = float(np.linalg.slogdet(matrix)[1]) if clear else math.nan
+    squares = float((beta**2).sum() if mended else beta[0] ** 2)
+    scale = 0.5 * d * math.log(2 * math.pi * sigma**2) - 0.5 * (2 * d - 1) * math.log(2)
+    return NoteLength(
+        nll, 0.5 * squares / sigma**2 + scale, logdet * (0.5 if mended else 0.25), _constant(d), d, valid=False,
+        determinant_sign=int(clear), eigenvalues=tuple(values.tolist()), strict=legacy_strict,
+    )  # fmt: skip
+
+
+def _binary(score: str, configs: ArrayLike, counts: ArrayLike) -> tuple[NDArray[np.int64], Floats]:
+    """Take configurations and counts, all of two states."""
+    cells = np.asarray(counts, dtype=float)
+    x = np.asarray(configs, np.int64)
+    x = x.reshape(len(cells), -1) if x.ndim != 2 else x
+    if cells.ndim != 2 or cells.shape[1] != 2 or (x > 1).any() or (x < 0).any():
+        msg = f"{score} knows a class of two states and features of two states, without gaps. Use nb_logit."
+        raise InputError(msg)
+    return x, cells
+
+
+def _constant(d: int) -> float:
+    """Give the note's lattice constant."""
+    return 0.5 * d * (1 + math.log(_KAPPA[d - 1] if d <= len(_KAPPA) else min(_KAPPA)))
 
 
 def _matrix(chosen: Floats, chances: Floats, evidence: Floats, q: Floats, n: Floats) -> Floats:

@@ -1,0 +1,141 @@
+"""Exact search beside other exact learners: the same binary tables, one run, seconds and optima.
+
+    python -m benchmarks.speed_exact --pomegranate PYTHON --causal-learn PYTHON [--sizes 12 16 20] [--limit 600]
+
+A peer is run by the interpreter that has it, in a process of its own, once per table; past the limit it is stopped.
+Each looks for the best network by its own score (pomegranate: minimum description length; causal-learn: the BIC of
+Gaussian variables), so the optima are compared where they can be: causal-learn's search is run once more with our BDeu
+put in the place of its score, and pomegranate's network is compared with the optimum of its own score, found by our
+dynamic programme. pygobnilp needs the Gurobi solver and its licence, and is not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import tanbark as tb
+from benchmarks.exact_peers import PEERS
+from benchmarks.speed_rai import chain, count
+from tanbark.counts.independence import family_scores
+from tanbark.structure import exact, kernels
+
+SCRIPT = Path(__file__).with_name("exact_peers.py")
+
+
+def ask(peer: str, python: str, table: Path, limit: float) -> dict[str, object]:
+    """Run a peer and read its answer; without one, say why."""
+    command = [python, str(SCRIPT), peer, str(table)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"not finished in {limit:.0f} s"}
+    if done.returncode:
+        return {"failed": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
+    answer: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def mdl_of_subsets(codes: np.ndarray) -> np.ndarray:
+    """Give the set function whose differences are pomegranate's score: n ln n over the cells, less its penalty."""
+    n, n_rows = codes.shape
+    penalty = math.log2(n_rows) / 2
+    out = np.empty(1 << n)
+    for mask in range(1 << n):
+        members = [i for i in range(n) if mask >> i & 1]
+        key = np.zeros(n_rows, np.int64)
+        for column in members:
+            key = 2 * key + codes[column]
+        cells = np.unique(key, return_counts=True)[1]
+        out[mask] = (cells * np.log(cells)).sum() - penalty * 2.0 ** len(members)
+    return out
+
+
+def best_sum(h: np.ndarray, n: int) -> float:
+    """Give the highest score of a network from a set function, by the dynamic programme."""
+    best, total, sink = np.empty((n, 1 << (n - 1))), np.empty(1 << n), np.zeros(1 << n, np.int8)
+    for node in range(n):
+        kernels.best_families(h, node, n, n, best[node])
+    kernels.best_sinks(best, n, total, sink)
+    return float(total[-1])
+
+
+def sum_of(h: np.ndarray, parents: list[list[int]]) -> float:
+    masks = [sum(1 << p for p in found) for found in parents]
+    return float(sum(h[mask | 1 << node] - h[mask] for node, mask in enumerate(masks)))
+
+
+def compare(n: int, n_rows: int, peers: dict[str, str], limit: float) -> dict[str, object]:
+    codes = chain(n - 1, n_rows)
+    counts = count(codes, None)
+    begun, used = time.perf_counter(), time.process_time()
+    learnt = exact.learn_general(counts)
+    result: dict[str, object] = {
+        "columns": n, "rows": n_rows, "seconds": time.perf_counter() - begun,
+        "cpu_seconds": time.process_time() - used, "bdeu": learnt.score, "peers": {},
+    }  # fmt: skip
+    print(f"{n:>3} columns  {'tanbark':<24}{result['seconds']:>10.3f} s   BDeu {learnt.score:.6f}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "table.npy"
+        np.save(table, np.ascontiguousarray(codes.T.astype(float)))
+        for peer, python in peers.items():
+            answer = ask(peer, python, table, limit)
+            result["peers"][peer] = answer  # type: ignore[index]
+            if "parents" in answer:
+                judge(peer, answer, codes, counts, learnt.score, float(result["seconds"]))  # type: ignore[arg-type]
+            told = {key: value for key, value in answer.items() if key != "parents"}
+            print(f"{n:>3} columns  {peer:<24}{json.dumps(told)}", flush=True)
+    return result
+
+
+def judge(peer: str, answer: dict, codes: np.ndarray, counts: object, best: float, ours: float) -> None:
+    """Add to an answer its network's BDeu, how it compares with the optimum, and the ratio of the seconds."""
+    families = [(*parents, node) for node, parents in enumerate(answer["parents"])]
+    answer["bdeu"] = float(family_scores(counts, families, 1.0).sum())  # type: ignore[arg-type]
+    answer["ratio"] = answer["seconds"] / ours
+    if peer.endswith("BDeu"):
+        answer["same_optimum"] = abs(answer["bdeu"] - best) < 1e-6
+    elif peer == "pomegranate" and len(codes) <= 16:
+        h = mdl_of_subsets(codes)
+        answer["mdl"], answer["best_mdl"] = sum_of(h, answer["parents"]), best_sum(h, len(codes))
+        answer["same_optimum"] = abs(answer["mdl"] - answer["best_mdl"]) < 1e-6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pomegranate", metavar="PYTHON")
+    parser.add_argument("--causal-learn", metavar="PYTHON")
+    parser.add_argument("--sizes", nargs="*", type=int, default=[12, 16, 20])
+    parser.add_argument("--rows", type=int, default=5000)
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds that a peer may take for a table")
+    parser.add_argument("--out", type=Path, default=Path("docs/numbers/speed_exact.json"))
+    options = parser.parse_args()
+    pythons = {"pomegranate": options.pomegranate, "causal-learn": options.causal_learn}
+    peers = {peer: pythons[peer.split(" ")[0]] for peer in PEERS if pythons[peer.split(" ")[0]]}
+    exact.learn_general(count(chain(8, 200), None))  # kernels are compiled once, before the clock runs
+    rows = [compare(n, options.rows, peers, options.limit) for n in options.sizes]
+    told = {
+        "command": "python -m benchmarks.speed_exact " + " ".join(
+            f"--{name} PYTHON" for name, python in pythons.items() if python
+        ) + f" --sizes {' '.join(map(str, options.sizes))} --rows {options.rows} --limit {options.limit:.0f}",
+        "tanbark": tb.__version__, "python": sys.version.split()[0], "numpy": np.__version__,
+        "machine": platform.machine(), "cores": os.cpu_count(), "results": rows,
+    }  # fmt: skip
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    temporary = options.out.with_suffix(".tmp")
+    temporary.write_text(json.dumps(told, indent=1) + "\n")
+    temporary.replace(options.out)
+
+
+if __name__ == "__main__":
+    main()

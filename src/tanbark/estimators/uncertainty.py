@@ -1,0 +1,154 @@
+"""How sure a posterior is: tables drawn from the Dirichlet distributions that the counts leave, and the rows behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.errors import OptionError
+from tanbark.graph import Network
+from tanbark.inference import joint_log_proba, normalize
+from tanbark.machine import blocks
+from tanbark.params import Smoothing, prior_mass
+from tanbark.table import missing_code
+
+if TYPE_CHECKING:
+    from tanbark.estimators.network_classifier import NetworkClassifier
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.unsignedinteger]
+
+KEPT = 1 << 23  # drawn probabilities that are held at once
+
+
+def check_share(name: str, value: Any, *, inside: bool = False) -> float:
+    """Refuse what is no number from 0 to 1, or none between them."""
+    number = isinstance(value, (Real, np.number)) and not isinstance(value, bool)
+    if not number or not 0.0 <= float(value) <= 1.0 or (inside and float(value) in (0.0, 1.0)):
+        where = "between 0 and 1" if inside else "from 0 to 1"
+        msg = f"{name} must be a number {where}; got {value!r}."
+        raise OptionError(msg)
+    return float(value)
+
+
+def draw_table(counts: NDArray[Any], axis: int, smoothing: Smoothing, rng: np.random.Generator) -> Floats:
+    r"""Draw P(node | parents) from its posterior: a Dirichlet with the counts and the prior mass as parameters.
+
+    Each column is :math:`G_k / \sum_l G_l` with :math:`G_k \sim Gamma(N_{jk} + a_{jk})`, taken in logarithms, since a
+    small parameter's variate may be below the least float. Where there is neither a row nor prior mass, any
+    distribution is as likely as any other.
+
+    >>> draw_table(np.array([10**9, 10**9]), 0, Smoothing(), np.random.default_rng(0)).round(3).tolist()
+    [0.5, 0.5]
+    """
+    shape = np.asarray(counts + prior_mass(counts, axis, smoothing), dtype=np.float64)
+    shape = np.where(shape.sum(axis=axis, keepdims=True) > 0, shape, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential(shape.shape) / shape
+    logs = np.where(shape > 0, logs, -np.inf)
+    drawn = np.exp(logs - logs.max(axis=axis, keepdims=True))
+    return np.asarray(drawn / drawn.sum(axis=axis, keepdims=True))
+
+
+def draw_network(model: NetworkClassifier, rng: np.random.Generator) -> Network:
+    """Draw all tables of a classifier's network; a class prior that was given, and weights, stay as they are."""
+    network, smoothing = model.network_, Smoothing(model.prior, model.alpha)
+    tables = []
+    for node, counts in enumerate(model.family_counts_):
+        fixed = node == network.target and model.class_prior is not None
+        own = network.tables[node] if fixed else draw_table(counts, network.axes(node).index(node), smoothing, rng)
+        tables.append(own)
+    drawn = Network(network.schema, network.dag, tuple(tables))
+    parameters = getattr(model, "parameters_", None)
+    return drawn if parameters is None else parameters.drawn(drawn, model.family_counts_, smoothing, rng)
+
+
+def proba_interval(
+    model: NetworkClassifier, codes: Codes, *, level: Any, n_draws: Any, random_state: Any
+) -> tuple[Floats, Floats]:
+    """Give the lower and upper ends of the equal-tailed credible intervals; see ``predict_proba_interval``."""
+    share = check_share("level", level, inside=True)
+    if not isinstance(n_draws, (Integral, np.integer)) or isinstance(n_draws, bool) or n_draws < 2:
+        msg = f"n_draws must be a whole number of at least 2; got {n_draws!r}."
+        raise OptionError(msg)
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31 - 1)
+    seeds = np.random.default_rng(random_state).integers(0, 2**63, int(n_draws)).tolist()
+    n_rows, n_classes = codes.shape[1], len(model.classes_)
+    low, high = np.empty((n_rows, n_classes)), np.empty((n_rows, n_classes))
+    nothing = np.full((codes.shape[0], 1), missing_code(codes), codes.dtype)
+    for first, last in blocks(n_rows, max(1, KEPT // (len(seeds) * n_classes))):
+        part = np.ascontiguousarray(codes[:, first:last])
+        drawn = np.empty((len(seeds), last - first, n_classes))
+        for draw, seed in enumerate(seeds):  # by seeds of their own, so that every block sees the same networks
+            network = draw_network(model, np.random.default_rng(seed))
+            posterior, impossible = normalize(joint_log_proba(network, part, n_jobs=model.n_jobs), logs=False)
+            if impossible.any():
+                posterior[impossible] = normalize(joint_log_proba(network, nothing), logs=False)[0]
+            drawn[draw] = posterior
+        tails = ((1.0 - share) / 2.0, (1.0 + share) / 2.0)
+        low[first:last], high[first:last] = np.quantile(drawn, tails, axis=0)
+    return low, high
+
+
+# ---------------------------------------------------------------------- rows behind a prediction
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Rows by the states of some features, and the features whose support that is (none: the class's own table)."""
+
+    owners: tuple[int, ...]
+    columns: tuple[int, ...]
+    counts: NDArray[Any]
+
+
+def feature_support(counted: Iterable[Counted], codes: Codes, total: float) -> tuple[Floats, Floats]:
+    """Find the support of every row, and that of every value; NaN stands for values that are missing.
+
+    A value's support is the number of training rows with this value and the values of the features that the model
+    has it depend on, those that are missing left aside. A row's is the least of them.
+    """
+    gap = missing_code(codes)
+    missing = codes == gap
+    values = np.full(codes.shape, np.inf)
+    rows = np.full(codes.shape[1], float(total))
+    for part in counted:
+        wanted = ~missing[list(part.owners)].any(axis=0) if part.owners else ~missing[list(part.columns)].all(axis=0)
+        found = _gather(part, codes, missing, np.flatnonzero(wanted))
+        rows[wanted] = np.minimum(rows[wanted], found)
+        for owner in part.owners:
+            values[owner, wanted] = np.minimum(values[owner, wanted], found)
+    values[missing] = np.nan
+    return rows, values
+
+
+def _gather(part: Counted, codes: Codes, missing: NDArray[np.bool_], rows: NDArray[np.int64]) -> Floats:
+    """Look the counts up, summed over the columns that a row lacks."""
+    out = np.empty(len(rows))
+    absent = missing[list(part.columns)][:, rows]
+    kinds, kind = np.unique(absent, axis=1, return_inverse=True)
+    for k in range(kinds.shape[1]):
+        chosen = np.flatnonzero(kind.ravel() == k)
+        lacking = kinds[:, k]
+        table = part.counts.sum(axis=tuple(np.flatnonzero(lacking).tolist()))
+        there = [column for column, gone in zip(part.columns, lacking, strict=True) if not gone]
+        out[chosen] = table[tuple(codes[column, rows[chosen]] for column in there)]
+    return out
+
+
+def network_counts(network: Network, counts: Sequence[NDArray[Any]]) -> list[Counted]:
+    """Give the counts of all families, summed over the class."""
+    target, found = network.target, []
+    for node, table in enumerate(counts):
+        axes = network.axes(node)
+        columns = tuple(axis for axis in axes if axis != target)
+        if columns:
+            summed = table.sum(axis=axes.index(target)) if target in axes else table
+            found.append(Counted(() if node == target else (node,), columns, summed))
+    return found

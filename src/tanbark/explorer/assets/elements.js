@@ -1,0 +1,48 @@
+/* Making elements. Names come from the model and enter the page as text only, never as markup. */
+
+function h(tag, options = {}, ...children) {
+  return fill(document.createElement(tag), options, children);
+}
+
+function svg(tag, options = {}, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), options, children);
+}
+
+function fill(element, options, children) {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "text") element.textContent = value;
+    else element.setAttribute(name === "class" ? "class" : name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/* A probability for people: more digits near 0 and 1. */
+function percent(p) {
+  if (p === 0) return "0 %";
+  if (p === 1) return "100 %";
+  if (p < 5e-5) return p < 1e-12 ? "~ 0 %" : `${(100 * p).toExponential(0)} %`;
+  const value = 100 * p;
+  const digits = value < 1 || value > 99 ? 2 : 1;
+  return value > 99.995 ? "> 99.99 %" : `${value.toFixed(digits)} %`;
+}
+
+function signed(value, digits = 2) {
+  if (value === Infinity) return "+∞";
+  if (value === -Infinity) return "−∞";
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
+}
+
+function count(value) {
+  return Number.isInteger(value) ? value.toLocaleString("en") : value.toLocaleString("en", { maximumFractionDigits: 1 });
+}
+
+function setWidth(element, share) {
+  element.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+}

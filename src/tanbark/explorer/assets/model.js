@@ -1,0 +1,152 @@
+/* The model: columns, tables, and the engine that answers for it. */
+
+class Model {
+  constructor(data) {
+    this.data = data;
+    this.title = data.title;
+    this.columns = data.columns;
+    this.names = data.columns.map((column) => column.name);
+    this.sizes = data.columns.map((column) => column.labels.length);
+    this.parents = data.parents;
+    this.children = data.parents.map((_, node) => data.parents.flatMap((p, child) => (p.includes(node) ? [child] : [])));
+    this.order = data.order;
+    this.target = data.target >= 0 ? data.target : data.order[data.order.length - 1];
+    this.weighted = data.exponents !== null;
+    this.engine = this.weighted ? new WeightedNaive(data, this.sizes) : new NetworkEngine(data, this.sizes);
+    this.nothing = new Array(this.sizes.length).fill(null);
+    this.priors = this.engine.given(this.target, this.nothing).marginals;
+  }
+
+  label(node, state) {
+    return this.columns[node].labels[state];
+  }
+}
+
+/* Answers by the junction tree, one pass for every state of the target, so that no state is lost beside another. */
+class NetworkEngine {
+  constructor(data, sizes) {
+    this.sizes = sizes;
+    this.tree = new JunctionTree({ sizes, cliques: data.cliques, above: data.above, home: data.home, axes: data.axes });
+    this.base = this.tree.potentials(data.tables);
+  }
+
+  /* log P(target = c, evidence) for every c. */
+  logJoint(target, likelihoods, base = this.base) {
+    return this.states(target).map((c) => {
+      const entered = withState(likelihoods, target, c, this.sizes[target]);
+      return entered === null ? -Infinity : this.tree.collect(base, entered);
+    });
+  }
+
+  logEvidence(likelihoods) {
+    return this.tree.collect(this.base, likelihoods);
+  }
+
+  mostProbable(likelihoods) {
+    return this.tree.explain(this.base, likelihoods);
+  }
+
+  /* Posteriors of all columns, and those given each state of the target. */
+  given(target, likelihoods) {
+    const { tree, sizes } = this;
+    const logs = [];
+    const perState = this.states(target).map((c) => {
+      const entered = withState(likelihoods, target, c, sizes[target]);
+      logs.push(entered === null ? -Infinity : tree.collect(this.base, entered));
+      if (logs[c] === -Infinity) return null;
+      tree.distribute();
+      return sizes.map((_, node) => tree.marginal(node));
+    });
+    return mixed(logs, perState, sizes);
+  }
+
+  states(target) {
+    return [...Array(this.sizes[target]).keys()];
+  }
+
+  /* Prepare other tables of the same families. */
+  prepare(tables) {
+    return this.tree.potentials(tables);
+  }
+}
+
+/* Naive Bayes whose probabilities are raised to weights: what is not observed drops out, and the likelihood of what is
+   observed is raised to the weight of its column. */
+class WeightedNaive {
+  constructor(data, sizes) {
+    Object.assign(this, { sizes, tables: data.tables, exponents: data.exponents, target: data.target });
+  }
+
+  /* P(column = state | class = c), whether the column depends on the class or not. */
+  entry(tables, node, state, c) {
+    const table = tables[node];
+    return table.length === this.sizes[node] ? table[state] : table[state * this.sizes[this.target] + c];
+  }
+
+  logJoint(target, likelihoods, tables = this.tables) {
+    return this.tables[this.target].map((_, c) => {
+      const own = likelihoods[this.target] === null ? 1 : likelihoods[this.target][c];
+      let log = Math.log(tables[this.target][c]) + Math.log(own);
+      likelihoods.forEach((likelihood, node) => {
+        if (likelihood === null || node === this.target || this.exponents[node] === 0) return;
+        let chance = 0;
+        for (let s = 0; s < likelihood.length; s++) chance += likelihood[s] * this.entry(tables, node, s, c);
+        log += this.exponents[node] * Math.log(chance);
+      });
+      return log;
+    });
+  }
+
+  given(target, likelihoods) {
+    const logs = this.logJoint(target, likelihoods);
+    const perState = logs.map((log, c) =>
+      log === -Infinity ? null : this.sizes.map((_, node) => this.alone(node, c, likelihoods[node])),
+    );
+    return mixed(logs, perState, this.sizes);
+  }
+
+  /* The posterior of a column given one class and what is known of the column itself. */
+  alone(node, c, likelihood) {
+    const found = new Float64Array(this.sizes[node]);
+    for (let s = 0; s < found.length; s++) {
+      const chance = node === this.target ? Number(s === c) : this.entry(this.tables, node, s, c);
+      found[s] = chance * (likelihood === null ? 1 : likelihood[s]);
+    }
+    const total = sum(found);
+    return total > 0 ? found.map((value) => value / total) : found;
+  }
+
+  prepare(tables) {
+    return tables;
+  }
+}
+
+/* Evidence with one column put into one state; null where the evidence already rules that out. */
+function withState(likelihoods, node, state, size) {
+  const weight = likelihoods[node] === null ? 1 : likelihoods[node][state];
+  if (!(weight > 0)) return null;
+  const entered = likelihoods.slice();
+  entered[node] = new Float64Array(size);
+  entered[node][state] = weight;
+  return entered;
+}
+
+/* Mix posteriors given each state of the target by the target's own posterior. */
+function mixed(logs, perState, sizes) {
+  const { probabilities, log } = normalise(logs);
+  const marginals = sizes.map((size) => new Float64Array(size));
+  perState.forEach((found, c) => {
+    if (found === null || probabilities === null) return;
+    found.forEach((marginal, node) => marginal.forEach((p, s) => (marginals[node][s] += probabilities[c] * p)));
+  });
+  return { probabilities, log, logs, marginals, perState };
+}
+
+/* Turn logarithms into probabilities; null where all are impossible. */
+function normalise(logs) {
+  const top = Math.max(...logs);
+  if (top === -Infinity) return { probabilities: null, log: -Infinity };
+  const shares = logs.map((log) => Math.exp(log - top));
+  const total = sum(shares);
+  return { probabilities: shares.map((share) => share / total), log: top + Math.log(total) };
+}

@@ -1,0 +1,134 @@
+/* Chance in the page, always from the same seed: how odd the evidence is, and how far the tables may be off. */
+
+const DRAWS = 300;
+
+/* Numbers between 0 and 1, 53 bits each, from a seed (xorshift128 by Marsaglia, 2003). */
+function makeRandom(seed = 1) {
+  let [x, y, z, w] = [seed ^ 0x9e3779b9, 362436069, 521288629, 88675123];
+  const next = () => {
+    const t = x ^ (x << 11);
+    [x, y, z] = [y, z, w];
+    w = (w ^ (w >>> 19) ^ t ^ (t >>> 8)) | 0;
+    return w >>> 0;
+  };
+  for (let i = 0; i < 20; i++) next();
+  return () => ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992;
+}
+
+function drawNormal(random) {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
+/* The logarithm of a gamma variate, which stays finite for tiny shapes (Marsaglia and Tsang, 2000). */
+function drawLogGamma(shape, random) {
+  if (shape < 1) return drawLogGamma(shape + 1, random) + Math.log(1 - random()) / shape;
+  const d = shape - 1 / 3;
+  const c = 1 / Math.sqrt(9 * d);
+  for (;;) {
+    const x = drawNormal(random);
+    const v = (1 + c * x) ** 3;
+    if (v > 0 && Math.log(1 - random()) < 0.5 * x * x + d - d * v + d * Math.log(v)) return Math.log(d * v);
+  }
+}
+
+/* A state drawn from probabilities. */
+function drawState(chances, random) {
+  let left = random();
+  for (let s = 0; s < chances.length - 1; s++) {
+    left -= chances[s];
+    if (left < 0) return s;
+  }
+  return chances.length - 1;
+}
+
+/* A row drawn from the network, parents first. */
+function drawRow(model, random) {
+  const states = new Array(model.sizes.length).fill(-1);
+  for (const node of model.order) {
+    const axes = model.data.axes[node];
+    const own = axes.indexOf(node);
+    const step = product(axes.slice(own + 1), model.sizes);
+    const start = axes.reduce((place, axis) => place * model.sizes[axis] + (axis === node ? 0 : states[axis]), 0);
+    const table = model.data.tables[node];
+    states[node] = drawState(Array.from({ length: model.sizes[node] }, (_, s) => table[start + s * step]), random);
+  }
+  return states;
+}
+
+/* The share of rows drawn from the model that are at most as probable as the evidence, in the same columns. */
+function* surprise(model, likelihoods) {
+  const observed = likelihoods.flatMap((likelihood, node) => (hardState(likelihood) >= 0 ? [node] : []));
+  const hard = likelihoods.map((likelihood) => (hardState(likelihood) >= 0 ? likelihood : null));
+  const own = model.engine.logEvidence(hard);
+  const random = makeRandom(7);
+  let atMost = 0;
+  for (let draw = 0; draw < DRAWS; draw++) {
+    const states = drawRow(model, random);
+    const entered = model.nothing.slice();
+    for (const node of observed) {
+      entered[node] = new Float64Array(model.sizes[node]);
+      entered[node][states[node]] = 1;
+    }
+    atMost += model.engine.logEvidence(entered) <= own + 1e-9;
+    yield;
+  }
+  return { share: atMost / DRAWS, draws: DRAWS, log: own };
+}
+
+/* Tables drawn from the Dirichlet distributions that the counts leave them; fixed tables stay. */
+function drawTables(model, random) {
+  const { tables, counts, mass, axes, weights } = model.data;
+  return tables.map((table, node) => {
+    if (mass[node] === null) return table;
+    const step = product(axes[node].slice(axes[node].indexOf(node) + 1), model.sizes);
+    const size = model.sizes[node];
+    const power = weights === null ? 1 : weights[node];
+    const found = new Float64Array(table.length);
+    for (let block = 0; block < table.length; block += step * size) {
+      for (let inner = 0; inner < step; inner++) {
+        const cells = Array.from({ length: size }, (_, s) => block + s * step + inner);
+        drawCells(cells.map((i) => counts[node][i] + (typeof mass[node] === "number" ? mass[node] : mass[node][i])), random, power).forEach(
+          (value, s) => (found[cells[s]] = value),
+        );
+      }
+    }
+    return found;
+  });
+}
+
+/* One distribution; where there is neither a row nor prior mass, any is as likely as any other. */
+function drawCells(shapes, random, power) {
+  const known = shapes.some((shape) => shape > 0);
+  const logs = shapes.map((shape) => (known ? (shape > 0 ? power * drawLogGamma(shape, random) : -Infinity) : power * drawLogGamma(1, random)));
+  return normalise(logs).probabilities;
+}
+
+/* Whether the page knows how sure the tables are. */
+function hasIntervals(model) {
+  return model.data.mass !== null && model.data.mass.some((mass) => mass !== null);
+}
+
+/* Credible intervals of the target's posterior: low and high for every state. */
+function* intervals(model, target, likelihoods, level) {
+  const random = makeRandom(11);
+  const drawn = [];
+  for (let draw = 0; draw < DRAWS; draw++) {
+    const base = model.engine.prepare(drawTables(model, random));
+    const { probabilities } = normalise(model.engine.logJoint(target, likelihoods, base));
+    if (probabilities !== null) drawn.push(probabilities);
+    yield;
+  }
+  if (!drawn.length) return null;
+  return drawn[0].map((_, c) => {
+    const sorted = drawn.map((probabilities) => probabilities[c]).sort((a, b) => a - b);
+    return [quantile(sorted, (1 - level) / 2), quantile(sorted, (1 + level) / 2)];
+  });
+}
+
+/* Linear interpolation between the sorted values, as NumPy does. */
+function quantile(sorted, share) {
+  const place = share * (sorted.length - 1);
+  const low = Math.floor(place);
+  const high = Math.min(low + 1, sorted.length - 1);
+  return sorted[low] + (place - low) * (sorted[high] - sorted[low]);
+}

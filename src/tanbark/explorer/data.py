@@ -1,0 +1,170 @@
+"""What the page must know of a model, as plain values for JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.errors import InputError, TableTooLargeError
+from tanbark.estimators.network_classifier import NetworkClassifier
+from tanbark.estimators.parameters import MANB
+from tanbark.graph import Network, layered_layout
+from tanbark.inference.junction import JunctionTree, junction_tree
+from tanbark.params import Smoothing, prior_mass
+from tanbark.table import Column
+
+VERSION = 1
+MOST_ENTRIES = 1 << 22  # of all tables: a browser goes through them in some hundredths of a second
+MOST_DRAWN = 150  # variables beyond which a drawing says nothing any more
+NOTHING_LEARNT: dict[str, Any] = {"counts": None, "mass": None, "rows": None, "transformed": [], "weights": None}
+
+
+def page_data(model: Network | NetworkClassifier, *, title: str | None = None) -> dict[str, Any]:
+    """Describe a network, or a classifier with one, for the page.
+
+    Raises
+    ------
+    InputError
+        For a model that is not one network, or whose weighted tables are no distributions.
+    TableTooLargeError
+        If exact answers would need larger tables than a browser should hold.
+    """
+    network = _network(model)
+    _check_weights(network)
+    tree = _checked_tree(network)
+    kind = type(model).__name__
+    about = f"{kind} for {network.dag.names[network.target]}" if network.schema.has_class else kind
+    return {
+        "version": VERSION,
+        "title": title or about,
+        "kind": kind,
+        "target": network.target,
+        "columns": [_column(column) for column in network.schema.columns],
+        "parents": [list(parents) for parents in network.dag.parents],
+        "order": list(network.dag.order),
+        "axes": [list(network.axes(node)) for node in range(len(network.tables))],
+        "tables": [_flat(table) for table in network.tables],
+        "exponents": None if network.exponents is None else list(map(float, network.exponents)),
+        "cliques": [list(scope) for scope in tree.scopes],
+        "above": list(tree.parent),
+        "home": list(tree.home),
+        "layout": _layout(network),
+        **(_learnt(model, network) if isinstance(model, NetworkClassifier) else NOTHING_LEARNT),
+    }
+
+
+def _network(model: Any) -> Network:
+    if isinstance(model, Network):
+        return model
+    if isinstance(model, NetworkClassifier):
+        if not hasattr(model, "network_"):
+            msg = f"This {type(model).__name__} is not fitted yet, so that there is nothing to explore. Call fit first."
+            raise InputError(msg)
+        return model.network_
+    kind = type(model).__name__
+    if hasattr(model, "averages_") or hasattr(model, "_orders"):
+        msg = (
+            f"{kind} averages many networks, and the page asks one. Explore clf.naive_, or train SPODE, TAN or KDB, "
+            "which are single networks."
+        )
+        raise InputError(msg)
+    msg = f"The explorer shows a Network, or a classifier that has one as network_; got {kind}."
+    raise InputError(msg)
+
+
+def _check_weights(network: Network) -> None:
+    if network.exponents is None:
+        return
+    others = [p for parents in network.dag.parents for p in parents if p != network.target]
+    if others or network.dag.parents[network.target]:
+        msg = (
+            "The tables are weighted and features depend on one another, so that a value that is not observed cannot "
+            "be summed out. Use naive Bayes, or weights with normalize=True."
+        )
+        raise InputError(msg)
+
+
+def _checked_tree(network: Network) -> JunctionTree:
+    tree = junction_tree(network)
+    sizes = network.schema.cardinalities
+    entries = [math.prod(sizes[c] for c in scope) for scope in tree.scopes]
+    looked_at = sum(entries) + sum(entries[k] for k in tree.parent if k >= 0)
+    if looked_at > MOST_ENTRIES:
+        widest = tree.scopes[entries.index(max(entries))]
+        names = [network.dag.names[c] for c in widest[:6]]
+        msg = (
+            f"Exact answers in the page need tables of {looked_at:,} entries, the widest over {len(widest)} columns "
+            f"({names}{' …' if len(widest) > 6 else ''}), more than {MOST_ENTRIES:,}. Use a structure with fewer "
+            "parents, or prune the network."
+        )
+        raise TableTooLargeError(msg)
+    return tree
+
+
+def _column(column: Column) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": column.name, "kind": column.kind, "values": column.values}
+    told["labels"] = column.labels()
+    if column.kind == "interval":
+        told["cuts"] = list(column.cuts)
+    else:
+        told["levels"] = [_level(level) for level in column.levels]
+    if column.gap_state:
+        told["gap"] = True
+    return told
+
+
+def _level(level: Any) -> Any:
+    """Give a category as JSON has it; whole numbers beyond the reach of floats as text."""
+    if isinstance(level, (bool, str)):
+        return level
+    exact = abs(level) <= 2**53
+    return (int(level) if float(level).is_integer() else float(level)) if exact else str(level)
+
+
+def _flat(table: NDArray[Any]) -> list[float]:
+    flat: list[float] = table.ravel().tolist()
+    return flat
+
+
+def _layout(network: Network) -> dict[str, Any] | None:
+    if len(network.dag.names) > MOST_DRAWN:
+        return None
+    layout = layered_layout(network.dag, network.target)
+    return {
+        "centers": [list(point) for point in layout.centers],
+        "widths": list(layout.widths),
+        "height": layout.height,
+        "size": list(layout.size),
+        "routes": [[*arc, [list(point) for point in route]] for arc, route in layout.routes.items()],
+        "hidden": list(layout.hidden),
+    }
+
+
+def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
+    """Give the counts behind the tables and the prior mass that was added to them; no mass where a table is fixed."""
+    smoothing = Smoothing(model.prior, model.alpha)
+    mixed = isinstance(getattr(model, "parameters_", None), MANB)
+    mass: list[Any] = []
+    for node, counts in enumerate(model.family_counts_):
+        fixed = mixed or (node == network.target and model.class_prior is not None)
+        own = None if fixed else prior_mass(counts, network.axes(node).index(node), smoothing)
+        mass.append(own if own is None or np.ndim(own) == 0 else _flat(np.broadcast_to(own, counts.shape)))
+    transformed = model.encoder_.transformed if model.encoder_.transformer is not None else ()
+    return {
+        "counts": [_flat(table) for table in model.family_counts_],
+        "mass": mass,
+        "rows": float(model.family_counts_[network.target].sum()),
+        "transformed": list(transformed),
+        "weights": _powers(model),
+    }
+
+
+def _powers(model: NetworkClassifier) -> list[float] | None:
+    """Give the weights that tables were raised to before they were made distributions again, if any were."""
+    parameters: Any = getattr(model, "parameters_", None)
+    if not getattr(parameters, "weighs", False) or not getattr(parameters, "normalize", False):
+        return None
+    return [*(float(parameters.weights_[name]) for name in model.schema_.names[:-1]), 1.0]

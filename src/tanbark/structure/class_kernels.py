@@ -1,0 +1,197 @@
+"""The compiled search among equivalent graphs: their pattern, the families they hold, and the best move from any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.graph.kernels import extend, orient_by_rules
+from tanbark.machine import kernel
+
+Array = NDArray[Any]
+
+MOST_CLIQUES = 64  # sets of neighbours that are tried as parents of a node, the smallest first
+TIE = 1e-9
+
+
+@kernel
+def find_pattern(arcs: Array, forced: Array) -> Array:
+    """Leave only those arcs directed that all equivalent graphs share: colliders, forced arcs and what follows.
+
+    ``forced[x, y]`` says that x -> y may not be turned. ``adjacent[a, b]`` is a -> b or a - b.
+    """
+    n = len(arcs)
+    adjacent = arcs | arcs.T
+    for z in range(n):
+        for x in range(n):
+            if not arcs[x, z]:
+                continue
+            if forced[x, z]:
+                adjacent[z, x] = False
+            for y in range(x + 1, n):
+                if arcs[y, z] and not arcs[x, y] and not arcs[y, x]:
+                    adjacent[z, x] = adjacent[z, y] = False
+    none = np.full((n, n), -1, np.int64), np.zeros(0, np.int64)
+    orient_by_rules(adjacent, np.arange(n), np.ones(n, np.bool_), 0, none, np.zeros((n, n), np.bool_))
+    return adjacent
+
+
+@kernel
+def find_families(adjacent: Array, states: Array, most: int, max_cells: float) -> tuple[Array, Array]:
+    """List the parent sets that nodes have in some graph of a class: their parents and a clique of their neighbours.
+
+    Returns the nodes and, row by row, masks of their parents.
+    """
+    n, size = len(adjacent), 0
+    owner, masks = np.empty(4 * n + MOST_CLIQUES, np.int64), np.zeros((4 * n + MOST_CLIQUES, n), np.bool_)
+    last = np.empty(MOST_CLIQUES, np.int64)  # the highest neighbour in a clique
+    for y in range(n):
+        if size + MOST_CLIQUES > len(owner):
+            owner = np.concatenate((owner, np.empty_like(owner)))
+            masks = np.concatenate((masks, np.zeros_like(masks)))
+        first, at = size, size
+        owner[first], last[0], size = y, -1, size + 1
+        for x in range(n):
+            masks[first, x] = adjacent[x, y] and not adjacent[y, x]
+        while at < size:
+            for w in range(last[at - first] + 1, n):
+                if size - first == MOST_CLIQUES:
+                    break
+                if adjacent[w, y] and adjacent[y, w] and _joins(adjacent, y, w, masks[at]):
+                    owner[size], last[size - first] = y, w
+                    masks[size] = masks[at]
+                    masks[size, w] = True
+                    size += 1
+            at += 1
+    fit = np.zeros(size, np.bool_)
+    for at in range(size):
+        fit[at] = _fits(masks[at], owner[at], states, most, max_cells)
+    return owner[:size][fit], masks[:size][fit]
+
+
+@kernel
+def _joins(adjacent: Array, y: int, w: int, mask: Array) -> bool:
+    """Tell whether a neighbour of y is adjacent to all neighbours of y in a set."""
+    joined = True
+    for v in range(len(mask)):
+        joined &= not (mask[v] and adjacent[y, v]) or adjacent[v, w] or adjacent[w, v]
+    return joined
+
+
+@kernel
+def _fits(mask: Array, node: int, states: Array, most: int, max_cells: float) -> bool:
+    count, cells = 0, float(states[node])
+    for x in range(len(mask)):
+        if mask[x]:
+            count += 1
+            cells *= states[x]
+    return count <= most and cells <= max_cells
+
+
+@kernel
+def _descendants(arcs: Array, start: int, around: int, seen: Array, stack: Array) -> None:
+    """Mark what can be reached from a node without its arc to ``around``."""
+    seen[:] = False
+    stack[0], size = start, 1
+    while size:
+        size -= 1
+        node = stack[size]
+        for other in range(len(arcs)):
+            if arcs[node, other] and not seen[other] and not (node == start and other == around):
+                seen[other] = True
+                stack[size] = other
+                size += 1
+
+
+@kernel
+def _bounds(owner: Array, masks: Array, gains: Array, fixed: Array, allowed: Array) -> Array:
+    """Bound what the best move into each family can gain, whatever the rest of its graph looks like."""
+    m, n = masks.shape
+    top = np.full((n, n), -np.inf)  # top[x, y]: the most that y gains as a new parent of x
+    for row in range(m):
+        for x in range(n):
+            if not masks[row, x]:
+                top[owner[row], x] = max(top[owner[row], x], gains[row, x])
+    bound = np.full(m, -np.inf)
+    for row in range(m):
+        y = owner[row]
+        for x in range(n):
+            if x == y or (masks[row, x] and fixed[x, y]):
+                continue
+            value = gains[row, x]
+            if masks[row, x] and allowed[y, x]:
+                value = max(value, value + top[x, y])
+            bound[row] = max(bound[row], value)
+    return bound
+
+
+@kernel
+def best_class_move(
+    adjacent: Array, owner: Array, masks: Array, gains: Array, allowed: Array, fixed: Array, states: Array, most: int,
+    max_cells: float,
+) -> tuple[float, int, int, int, Array]:  # fmt: skip
+    """Find the best move from any graph of a class: its gain, its kind (0 add, 1 delete, 2 reverse), x, y, the graph.
+
+    ``gains[row, x]`` is the gain of toggling x in the family of ``owner[row]`` with the parents ``masks[row]``. Rows
+    are tried from the highest bound downwards; ties within 1e-9 go to additions, deletions, reversals, and then to the
+    lowest x, y.
+    """
+    n = len(adjacent)
+    bound = _bounds(owner, masks, gains, fixed, allowed)
+    best, kind, from_x, to_y, graph = TIE, -1, 0, 0, adjacent
+    below, around, stack = np.empty(n, np.bool_), np.empty(n, np.bool_), np.empty(n, np.int64)
+    for row in np.argsort(-bound, kind="mergesort"):
+        if bound[row] < best - TIE * max(1.0, abs(best)):
+            break
+        y, mask = owner[row], masks[row]
+        member = adjacent.copy()
+        for w in range(n):
+            if adjacent[w, y] and adjacent[y, w]:
+                member[w, y], member[y, w] = mask[w], not mask[w]
+        if extend(member) > 0:
+            continue
+        if not _all_fit(member, states, most, max_cells):
+            continue
+        _descendants(member, y, -1, below, stack)
+        room = mask.sum() < most
+        for x in range(n):
+            value, how = -np.inf, -1
+            if mask[x]:
+                if fixed[x, y]:
+                    continue
+                value, how = gains[row, x], 1
+                turned = _turned(member, x, y, owner, masks, gains, allowed, most)
+                if turned > -np.inf and gains[row, x] + turned > value:
+                    _descendants(member, x, y, around, stack)
+                    if not around[y]:
+                        value, how = gains[row, x] + turned, 2
+            elif x != y and room and not member[y, x] and not below[x]:
+                value, how = gains[row, x], 0
+            near = TIE * max(1.0, abs(best))
+            sooner = kind >= 0 and value >= best - near and (how, x, y) < (kind, from_x, to_y)
+            if value > best + near or sooner:
+                best, kind, from_x, to_y, graph = value, how, x, y, member
+    return best, kind, from_x, to_y, graph
+
+
+@kernel
+def _all_fit(arcs: Array, states: Array, most: int, max_cells: float) -> bool:
+    fit = True
+    for node in range(len(arcs)):
+        fit &= _fits(arcs[:, node], node, states, most, max_cells)
+    return fit
+
+
+@kernel
+def _turned(
+    member: Array, x: int, y: int, owner: Array, masks: Array, gains: Array, allowed: Array, most: int
+) -> float:  # fmt: skip
+    """Give what y gains as a new parent of x in a graph; -inf where that is not known or not allowed."""
+    if not allowed[y, x] or member[:, x].sum() >= most:
+        return -np.inf
+    for row in range(len(owner)):
+        if owner[row] == x and (masks[row] == member[:, x]).all():
+            return gains[row, y]  # type: ignore[no-any-return]  # an element of an array
+    return -np.inf

@@ -1,0 +1,97 @@
+"""A real browser for the page: Debian's chromium, driven by Playwright.
+
+On a machine without one the tests are skipped with the reason; where TANBARK_REQUIRE_BROWSER is set, as in CI, they
+fail.
+"""
+
+import os
+import shutil
+import time
+
+import pytest
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def _do_without(reason):
+    if os.environ.get("TANBARK_REQUIRE_BROWSER"):
+        pytest.fail(f"{reason}, and TANBARK_REQUIRE_BROWSER is set", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _do_without("playwright is not installed: pip install playwright")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        _do_without("there is no chromium on the path: scripts/install_browser.sh installs it on Debian")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield running
+        running.close()
+
+
+class Reader:
+    """Somebody who reads a page: opens it, and notes everything that goes wrong."""
+
+    def __init__(self, context, folder):
+        self.tab = context.new_page()
+        self.folder = folder
+        self.wrong, self.asked = [], []
+        self.tab.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.tab.on("console", lambda line: self.wrong.append(line.text) if line.type == "error" else None)
+        self.tab.on("dialog", lambda box: (self.wrong.append(f"dialog {box.message}"), box.dismiss()))
+        self.tab.on("request", lambda request: self.asked.append(request.url))
+
+    def open(self, model, *, scenario="", title=None):
+        from tanbark.explorer import write_page
+
+        path = write_page(model, self.folder / "page.html", title=title)
+        self.tab.goto(f"{path.as_uri()}{scenario}")
+        return self
+
+    def wait(self):
+        """Wait until everything that the page computes in pieces is there."""
+        end = time.monotonic() + 30
+        while not self.tab.evaluate("tanbark.app.tasks.idle"):
+            assert time.monotonic() < end, "the page does not come to rest"
+            time.sleep(0.01)
+        return self
+
+    def posterior(self):
+        """Give the class probabilities that the page shows, to the last digit."""
+        shown = self.tab.locator("#posterior output")
+        return [float(shown.nth(k).get_attribute("data-exact")) for k in range(shown.count())]
+
+    def state(self, node, state):
+        """Find the button of a state in the list or the drawing."""
+        return self.tab.locator(f'[role=tabpanel]:not([hidden]) .card[data-node="{node}"] .pick[data-state="{state}"]')
+
+
+@pytest.fixture
+def read(browser, tmp_path):
+    """Open tabs; at the end nothing may have gone wrong and nothing but the file may have been asked for."""
+    contexts, readers = [], []
+
+    def make(**options):
+        contexts.append(browser.new_context(**({"viewport": {"width": 1400, "height": 900}} | options)))
+        readers.append(Reader(contexts[-1], tmp_path))
+        return readers[-1]
+
+    yield make
+    for context in contexts:
+        context.close()
+    for reader in readers:
+        assert reader.wrong == []
+        assert all(address.startswith(("file:", "about:", "data:")) for address in reader.asked)

@@ -1,0 +1,136 @@
+"""The page as a file: what it holds, what it refuses, and that nothing in it can break out."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+import tanbark as tb
+from networks import asia
+from pages import NASTY, nasty_model
+from tanbark.explorer import Page, make_page, write_page
+from tanbark.explorer.data import page_data
+from tanbark.explorer.page import SCRIPTS
+from tanbark.graph import Dag
+
+
+def parts(page):
+    script = re.search(r"<script>(.*)</script>", page, re.DOTALL).group(1)
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL).group(1)
+    data = re.search(r'<script type="application/json" id="model">(.*?)</script>', page, re.DOTALL).group(1)
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="(.*?)"', page).group(1))
+    return script, style, data, policy
+
+
+def sha(text):
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def test_the_policy_allows_one_style_and_one_script_alone():
+    script, style, _, policy = parts(make_page(asia()).html)
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules == {
+        "default-src": "'none'",
+        "script-src": f"'{sha(script)}'",
+        "style-src": f"'{sha(style)}'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+
+
+def test_the_scripts_use_nothing_that_turns_text_into_code_or_markup():
+    for name in SCRIPTS:
+        text = (files("tanbark.explorer") / "assets" / name).read_text(encoding="utf-8")
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|new Function|https?://(?!www\.w3\.org)", text
+        )
+        assert "</script" not in text
+        assert len(text.splitlines()) < 400, name
+
+
+def test_names_cannot_break_out_of_the_data():
+    page = make_page(nasty_model(), title=NASTY[0]).html
+    script, _, data, _ = parts(page)
+    assert page.count("<script") == 2
+    assert "hacked" not in script
+    assert not set("<>&") & set(data)
+    told = json.loads(data)
+    assert [column["name"] for column in told["columns"][:2]] == NASTY[:2]
+    assert NASTY[3] in told["columns"][2]["labels"]
+    page.encode("utf-8")
+
+
+def test_the_tables_are_exact():
+    clf = tb.TAN().fit(*small_rows())
+    data = json.loads(parts(clf.explore().html)[2])
+    for node, table in enumerate(clf.network_.tables):
+        assert np.array_equal(np.reshape(data["tables"][node], table.shape), table)
+        assert np.array_equal(np.reshape(data["counts"][node], table.shape), clf.family_counts_[node])
+
+
+def small_rows(seed=0, n=200):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return np.column_stack([rng.normal(y, 1), rng.integers(0, 3, n), rng.integers(0, 2, n) ^ y]), y
+
+
+def test_explore_writes_a_file_and_gives_the_page(tmp_path):
+    clf = tb.NaiveBayes().fit(*small_rows())
+    page = clf.explore(tmp_path / "page.html", title="Mine")
+    assert isinstance(page, Page)
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
+    assert "<title>Mine</title>" in page.html
+    assert clf.network_.explore().html.startswith("<!doctype html>")
+    assert write_page(asia(), tmp_path / "asia.html") == tmp_path / "asia.html"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["asia.html", "page.html"]
+    with pytest.raises(FileNotFoundError, match="no directory"):
+        clf.explore(tmp_path / "nowhere" / "page.html")
+
+
+def test_a_notebook_shows_the_page_in_a_closed_frame():
+    shown = make_page(asia())._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts" srcdoc="')
+    assert html.unescape(re.search(r'srcdoc="(.*?)"', shown, re.DOTALL).group(1)) == make_page(asia()).html
+    assert repr(make_page(asia())).startswith("Page(")
+
+
+def test_what_is_no_single_network_is_refused():
+    X, y = small_rows()
+    with pytest.raises(tb.InputError, match="averages many networks"):
+        tb.AODE().fit(X, y).explore()
+    with pytest.raises(tb.InputError, match="got TextNaiveBayes"):
+        write_page(tb.TextNaiveBayes(), "never.html")
+    with pytest.raises(tb.InputError, match="not fitted"):
+        make_page(tb.TAN())
+    arcs = [("y", "x0"), ("y", "x1"), ("x0", "x1")]
+    weighted = tb.FixedStructure(
+        [(a.replace("y", "class"), b) for a, b in arcs], parameters=tb.AWNB(random_state=0)
+    ).fit(X, y)
+    with pytest.raises(tb.InputError, match="weighted"):
+        weighted.explore()
+
+
+def test_a_network_that_is_too_wide_is_refused_by_name():
+    n = 24
+    names = tuple(f"v{k}" for k in range(n))
+    parents = tuple(tuple(p for p in (k - 1, k - 6, k - 11) if p >= 0) for k in range(n))
+    states = dict.fromkeys(names, tuple("abcdefg"))
+    tables = {
+        names[k]: (tuple(names[p] for p in parents[k]), np.full([7] * (len(parents[k]) + 1), 1 / 7)) for k in range(n)
+    }
+    network = tb.Network.from_tables(states, tables)
+    with pytest.raises(tb.TableTooLargeError, match="widest over"):
+        network.explore()
+
+
+def test_a_large_graph_comes_without_a_drawing():
+    names = tuple(f"v{k}" for k in range(160))
+    schema = tb.Schema(tuple(tb.Column(name, levels=("a", "b")) for name in names), has_class=False)
+    network = tb.Network(schema, Dag(names, ((),) * 160), (np.full(2, 0.5),) * 160)
+    assert page_data(network)["layout"] is None
+    assert page_data(asia())["layout"] is not None

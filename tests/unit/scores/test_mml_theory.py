@@ -1,0 +1,135 @@
+"""What the derivation says, looked at: exact evidence, the shape of the prior, and matrices that are singular."""
+
+import math
+
+import numpy as np
+import pytest
+from pytest import approx
+from scipy.integrate import quad
+
+import fixtures_mml as known
+import naive_evidence
+from tanbark.scores import mml
+from tanbark.scores.mml import conditional
+
+# Exact lengths of the class under naive Bayes, known to about 0.04.
+EVIDENCE = [
+    (known.F16, (0,), 10.076), (known.F16, (1,), 11.313), (known.F16, (0, 1), 9.018), (known.F16, (0, 1, 2), 9.68),
+    (known.F12, (0,), 14.684), (known.F12, (1,), 10.120), (known.F12, (0, 1), 10.43),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "chosen", "exact"), EVIDENCE)
+def test_the_exact_evidence(data, chosen, exact):
+    columns, states, labels, n_classes = data
+    cells, sizes = known.cells(columns, chosen, labels, n_classes), [states[j] for j in chosen]
+    assert naive_evidence.sobol(*cells, sizes, n_classes, power=16) == approx(exact, abs=0.12)
+    assert naive_evidence.swarm(*cells, sizes, n_classes, particles=400) == approx(exact, abs=0.25)
+    if n_classes == max(sizes) == 2:
+        assert naive_evidence.around_the_best(*cells) == approx(exact, abs=0.02)
+    assert mml.unstated(mml.nb_logit(*cells, sizes)).total == approx(exact, abs=0.36 + 0.04)
+
+
+def test_the_exact_evidence_of_the_notes_rows():
+    cells = known.NOTE_CONFIGS, known.NOTE_COUNTS
+    for seed in (0, 1):
+        assert naive_evidence.around_the_best(*cells, seed=seed) == approx(414.44, abs=0.01)
+    assert naive_evidence.swarm(*cells, (2, 2, 2), 2, particles=400) == approx(414.44, abs=0.6)
+    assert mml.unstated(mml.nb_logit(*cells, (2, 2, 2))).total == approx(414.444, abs=0.165)
+
+
+def test_the_prior_of_a_slope():
+    """Two uniform tables give a slope whose density is known; the normal one is within 0.15 nits of it up to 5."""
+    log = naive_evidence.log_logistic
+    variance = 4 * conditional.nb_variances((2,), 1.0, 1.0)[1]
+    assert variance == approx(2 * math.pi**2 / 3)
+    for b in (0.5, 2.0, 5.0):
+        grown = math.exp(b)
+        exact = grown * ((b - 2) * grown + b + 2) / (grown - 1) ** 3
+        summed = quad(lambda v, b=b: math.exp(log(v) + log(v + b)), -40, 40)[0]
+        assert exact == approx(summed, rel=1e-8)
+        normal = math.exp(-0.5 * b**2 / variance) / math.sqrt(2 * math.pi * variance)
+        assert abs(math.log(exact / normal)) < 0.15
+
+
+def _tables(theta, config):
+    """P(class, features) for a binary class from the class's chance and two chances for every feature."""
+    q, chances = theta[0], theta[1:].reshape(-1, 2)
+    joint = np.array([q, 1 - q])
+    for x, chance in zip(config, chances, strict=True):
+        joint = joint * (chance if x == 0 else 1 - chance)
+    return joint
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_the_true_information_of_the_tables_is_singular(m):
+    """By the outer products of the log-odds' gradients, and by complex steps of the posterior."""
+    rng = np.random.default_rng(m)
+    theta, configs = rng.uniform(0.1, 0.9, 2 * m + 1), rng.integers(0, 2, (60, m))
+    by_gradient, by_steps = np.zeros((2, 2 * m + 1, 2 * m + 1))
+    for config in configs:
+        joint = _tables(theta, config)
+        p = joint[0] / joint.sum()
+        sign = np.where(config == 0, 1.0, -1.0)
+        seen = np.where(config[:, None] == 0, theta[1:].reshape(-1, 2), 1 - theta[1:].reshape(-1, 2))
+        slope = np.concatenate(
+            [[1 / (theta[0] * (1 - theta[0]))], (sign[:, None] * [1, -1] / seen).ravel()]
+        )  # fmt: skip
+        by_gradient += p * (1 - p) * np.outer(slope, slope)
+        stepped = [_tables(theta + 1e-30j * unit, config) for unit in np.eye(2 * m + 1)]
+        moved = np.array([(new / new.sum()).imag / 1e-30 for new in stepped])
+        by_steps += (moved / (joint / joint.sum())) @ moved.T
+    assert by_steps == approx(by_gradient, rel=1e-9, abs=1e-9 * by_gradient.max())
+    values = np.linalg.eigvalsh(by_gradient)
+    assert values[0] > -1e-9 * values[-1]
+    assert (values > 1e-9 * values[-1]).sum() <= m + 1
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+def test_the_notes_matrix_is_singular_or_indefinite(m):
+    rng = np.random.default_rng(m)
+    for _ in range(40):
+        labels = rng.integers(0, 2, 200)
+        chances = rng.uniform(size=(m, 2))
+        columns = (rng.random((m, 200)) < chances[:, labels]).astype(int)
+        found = mml.note_nb(*known.cells(columns, range(m), labels, 2), legacy_strict=True)
+        values = np.array(found.eigenvalues)
+        assert not found.valid
+        if m == 1:
+            assert values[0] > -1e-9 * values[-1]
+            assert (values > 1e-9 * values[-1]).sum() <= 2
+        else:
+            assert values[0] < -1e-6 * values[-1]
+
+
+def test_the_notes_lattice_beyond_its_table():
+    columns = np.random.default_rng(0).integers(0, 2, (4, 50))
+    found = mml.note_nb(*known.cells(columns, range(4), columns[0], 2))
+    assert found.d == 9
+    assert found.lattice == approx(4.5 * (1 + math.log(0.07163)))
+
+
+def test_a_feature_with_one_state_seen_of_two():
+    """It ties for a full table, and is longer by all other lengths."""
+    columns, states, labels, n_classes = known.F16
+    for chosen in ((), (0,), (0, 1)):
+        sizes = [states[j] for j in chosen]
+        configs, counts = known.cells(columns, chosen, labels, n_classes)
+        more = np.hstack([configs, np.zeros((len(configs), 1), int)])
+        assert mml.cpt(counts).total == approx(mml.cpt(known.cells(columns, chosen, labels, 2)[1]).total)
+        longer = mml.nb_logit(more, counts, [*sizes, 2]).total - mml.nb_logit(configs, counts, sizes).total
+        assert 0.2 < longer < 0.5
+        rows = np.vstack([columns[list(chosen)], np.zeros((1, 16), int)])
+        adaptive = mml.nb_adaptive(rows, labels, [*sizes, 2], 2).total
+        assert 0.1 < adaptive - mml.nb_adaptive(rows[:-1], labels, sizes, 2).total < 0.5
+    assert mml.nb_gain([[9, 7], [0, 0]]) < 0
+
+
+def test_a_class_that_never_comes():
+    columns, states, labels, _ = known.F16
+    configs, counts = known.cells(columns, range(3), labels, 3)
+    for length in (
+        mml.cpt(counts), mml.nb_logit(configs, counts, states), mml.logit(configs, counts, states),
+        mml.nb_adaptive(columns, labels, states, 3), mml.mbp(columns, labels, states, 3),
+    ):  # fmt: skip
+        assert math.isfinite(length.total)
