@@ -69,7 +69,7 @@ def measured(found: dict[str, Any]) -> list[str]:
     """Tell what was measured."""
     memory, pairs = found["stream_and_memory"], found["all_pairs"]
     lines = [
-        f"Measured by `{found['command']}` on {found['machine'].split(';')[0]}, which other work kept busy at the time",
+        f"Measured by `{found['command']}` on {found['machine'].split(';')[0]}, which other work kept busy",
         "(the load before each run is in `docs/numbers/big.json`); CPU seconds are therefore the ones to compare.",
         "",
         "| learner | rows | passes | CPU s | resident MiB | CPU s per million rows |",
@@ -88,12 +88,12 @@ def measured(found: dict[str, Any]) -> list[str]:
     lines += [
         "",
         "- TAN from the file, 5 million rows, against reading the file whole and fitting in memory:",
-        f"  {memory['stream_over_memory_cpu']} times the CPU, {memory['stream_over_memory_wall']} times the wall clock;",
-        f"  against the fit alone, rows already in memory, {memory['stream_over_memory_fit_alone_cpu']} times the CPU.",
+        f"  {memory['stream_over_memory_cpu']} times the CPU, {memory['stream_over_memory_wall']} times the wall;",
+        f"  against the fit alone, rows in memory, {memory['stream_over_memory_fit_alone_cpu']} times the CPU.",
         f"- All {pairs['pairs']:,} pairs of {pairs['columns']} columns with the class, 1 million rows: polars takes",
-        f"  {pairs['polars_over_tanbark_cpu']} times and DuckDB {pairs['duckdb_over_tanbark_cpu']} times the CPU of our",
-        f"  pass over the file, their rows being in memory already ({pairs['pairs_asked_of_peers']} pairs were asked of",
-        "  them, and their time scaled up).",
+        f"  {pairs['polars_over_tanbark_cpu']} times and DuckDB {pairs['duckdb_over_tanbark_cpu']} times the CPU of",
+        f"  our pass over the file, their rows being in memory ({pairs['pairs_asked_of_peers']} pairs were asked",
+        "  of them, and their time scaled up).",
     ]
     if "dask" in found:
         dask = found["dask"]
@@ -110,9 +110,9 @@ def planned(found: dict[str, Any]) -> list[str]:
     most = max(run["rows"] for run in found["rows"].values()) // 10**6
     return [
         f"A model fitted to these runs: {model['value_ns']:.1f} ns of one core for each value that a pass reads and",
-        f"codes, and {model['pair_ns']:.2f} ns for each pair of features in each row. One core, two passes, features of",
-        f"about five states, two classes; divide by cores. What lies beyond the measured {most} million rows and 100",
-        "features is extrapolated.",
+        f"codes, and {model['pair_ns']:.2f} ns for each pair of features in each row. One core, two passes, features",
+        f"of about five states, two classes; divide by cores. What lies beyond the measured {most} million rows and",
+        "100 features is extrapolated.",
         "",
         *plan(model),
         "",
