@@ -5,6 +5,7 @@ from tanbark.estimators.averaged import A2DE, AODE
 from tanbark.estimators.averaging import ModelAveraging
 from tanbark.estimators.blanket import MarkovBlanketMML
 from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
+from tanbark.estimators.comparison import Comparison, compare_scores, hommel
 from tanbark.estimators.discretizers import (
     MDLPDiscretizer,
     MedianDiscretizer,
@@ -52,6 +53,7 @@ __all__ = [
     "ArcReport",
     "BayesNetClassifier",
     "ChowLiuTree",
+    "Comparison",
     "CrossValidation",
     "ExactANB",
     "ExactGBN",
@@ -74,7 +76,9 @@ __all__ = [
     "UniformDiscretizer",
     "WrapperKDB",
     "arc_report",
+    "compare_scores",
     "cross_validate_network",
+    "hommel",
     "load",
     "scan",
 ]

@@ -431,6 +431,18 @@ class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
 
         save(self, path)
 
+    def _picture(self) -> str:
+        """Give the picture of the learnt network as HTML, where there is one."""
+        network = getattr(self, "network_", None)
+        return "" if network is None else str(network._repr_html_())
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._picture()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        told: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        return {**told, "text/html": told["text/html"] + self._picture()} if "text/html" in told else told
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_parameters_")
 

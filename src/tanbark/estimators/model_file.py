@@ -6,7 +6,6 @@ import inspect
 import json
 import math
 import os
-import secrets
 from collections.abc import Callable, Mapping, Set
 from copy import copy
 from pathlib import Path
@@ -30,7 +29,7 @@ from tanbark.estimators.parameters import ParameterEstimator
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
 from tanbark.inference.averaged import super_parent_cells
-from tanbark.machine import thread_count
+from tanbark.machine import thread_count, write_whole
 from tanbark.table import Column, Schema
 from tanbark.table.document import column_document, demand, is_number, read_column, read_list
 
@@ -71,19 +70,7 @@ def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:
 
 def _write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    target = Path(path)
-    if not target.parent.is_dir():
-        msg = f"There is no directory {str(target.parent)!r} to write {target.name!r} to. Make it first."
-        raise FileNotFoundError(msg)
-    partial = target.parent / f".{secrets.token_hex(8)}.tmp"
-    try:
-        # a lone surrogate is no UTF-8; the backslash makes it an escape of JSON
-        with partial.open("x", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text + "\n")
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    write_whole(path, (text + "\n").encode(errors="backslashreplace"))  # a lone surrogate becomes an escape of JSON
 
 
 def load(path: str | os.PathLike[str]) -> Any:
