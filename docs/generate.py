@@ -32,6 +32,8 @@ NOTES = {
     "exact-anb": ("Up to about 25 features, and the best graph is wanted, proved.", "O(n² 2ⁿ) time, O(2ⁿ) memory"),
     "exact-gbn": ("As `exact-anb`, over all columns.", "O(n² 2ⁿ) time, O(2ⁿ) memory"),
     "acll-tan": ("As `tan`, with a tree chosen for the class's sake.", "O(Nn²)"),
+    "bnc2p": ("The posterior of the class is the aim, with many rows and few features.", "O(N n² c) per step"),
+    "cmdl-gbn": ("As `bnc2p`, with few features kept.", "O(N n² c) per step"),
     "fixed": ("Somebody who knows drew the graph.", "O(N) per family"),
     "aode": ("Accuracy without choosing a structure; few features of few states.", "O(Nn²), tables of n² r² c cells"),
     "a2de": ("As `aode`, with more rows.", "O(Nn³), tables of n³ r³ c cells"),
