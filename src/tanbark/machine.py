@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,6 +52,28 @@ def run_threads(task: Callable[..., Result], arguments: Iterable[Sequence[Any]],
     with ThreadPoolExecutor(min(threads, len(calls))) as pool:
         futures = [pool.submit(task, *args) for args in calls]
         return [future.result() for future in futures]
+
+
+def read_ahead(items: Iterator[Result], count: int = 1) -> Iterator[Result]:
+    """Make the next items on a thread of its own while the current one is worked on; order and errors stay.
+
+    >>> list(read_ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    waiting: deque[Future[list[Result]]] = deque()
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            for _ in range(count):
+                waiting.append(pool.submit(lambda: list(islice(items, 1))))
+            while True:
+                found = waiting.popleft().result()
+                if not found:
+                    return
+                waiting.append(pool.submit(lambda: list(islice(items, 1))))
+                yield found[0]
+        finally:
+            for future in waiting:
+                future.cancel()
 
 
 def blocks(size: int, step: int) -> list[tuple[int, int]]:

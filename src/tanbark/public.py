@@ -1,7 +1,8 @@
 """Every name that users see; ``tanbark`` itself reads this list with the first name that is asked for."""
 
-from tanbark.counts import cmi
+from tanbark.counts import StoredCounts, cmi, load_counts
 from tanbark.errors import (
+    ClusterError,
     EmptyColumnWarning,
     ImpossibleEvidenceError,
     ImpossibleEvidenceWarning,
@@ -54,6 +55,7 @@ from tanbark.estimators import (
     NaiveBayes,
     QuantileDiscretizer,
     RowExplanation,
+    Scan,
     SelectiveNaiveBayes,
     SparseCandidateGBN,
     SuperParentTAN,
@@ -65,6 +67,7 @@ from tanbark.estimators import (
     compare_scores,
     cross_validate_network,
     load,
+    scan,
 )
 from tanbark.export import (
     from_networkx,
@@ -107,6 +110,7 @@ __all__ = [
     "Assignment",
     "BayesNetClassifier",
     "ChowLiuTree",
+    "ClusterError",
     "Column",
     "Comparison",
     "Cost",
@@ -137,9 +141,11 @@ __all__ = [
     "Posteriors",
     "QuantileDiscretizer",
     "RowExplanation",
+    "Scan",
     "Schema",
     "SelectiveNaiveBayes",
     "SparseCandidateGBN",
+    "StoredCounts",
     "SuperParentTAN",
     "TableTooLargeError",
     "TanbarkError",
@@ -157,7 +163,9 @@ __all__ = [
     "from_pgmpy",
     "from_pyagrum",
     "load",
+    "load_counts",
     "read_network",
+    "scan",
     "to_networkx",
     "to_pgmpy",
     "to_pyagrum",

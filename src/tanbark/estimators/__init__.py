@@ -17,6 +17,7 @@ from tanbark.estimators.explain import Explanation, RowExplanation
 from tanbark.estimators.general import BAN, GBN, ChowLiuTree, SparseCandidateGBN
 from tanbark.estimators.model_file import load
 from tanbark.estimators.parameters import AWNB, EM, MANB, WANBIA
+from tanbark.estimators.scan import Scan, scan
 from tanbark.estimators.searched import (
     BSEJ,
     FSSJ,
@@ -66,6 +67,7 @@ __all__ = [
     "NaiveBayes",
     "QuantileDiscretizer",
     "RowExplanation",
+    "Scan",
     "SelectiveNaiveBayes",
     "SparseCandidateGBN",
     "SuperParentTAN",
@@ -78,4 +80,5 @@ __all__ = [
     "cross_validate_network",
     "hommel",
     "load",
+    "scan",
 ]

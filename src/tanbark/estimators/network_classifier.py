@@ -107,6 +107,10 @@ class NetworkClassifier(TableClassifier):
             return 0
         return self._learner()[0].stored_order
 
+    def _needs_rows(self) -> bool:
+        parameters = self._parameters()
+        return self._learner()[0].wrapper or (parameters is not None and parameters.needs_rows)
+
     def _check_options(self) -> None:
         super()._check_options()
         check_parameters(self.parameters)
