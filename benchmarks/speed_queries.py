@@ -1,25 +1,34 @@
 """Posterior queries on ALARM (37 variables) and on a random network of its size, against pgmpy and pyAgrum in one run.
 
-Run with ``python -m benchmarks.speed_queries`` where both are installed (``pip install -e ".[bench]"``). They get
+Run with ``python -m benchmarks.speed_queries`` where both are installed (``pip install -e ".[bench]"``). They get the
 same network and the same evidence, drawn from the network itself; posteriors are compared before anything is timed.
+On a machine with other work ``--clock cpu`` takes the seconds of the processor, of all threads together, on all sides.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import os
+import platform
+import time
 import warnings
 from collections.abc import Callable
+from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import tanbark as tb
-from benchmarks.speed.runner import Line, Stat, Target, interleave, table, timed, times_faster
+from benchmarks.speed.runner import Line, Stat, Target, interleave, table, timed, times_faster, write_json
 from tanbark.export import bif
 
 Question = tuple[str, dict[str, Any]]
+Clock = Callable[[], float]
+
+CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 def alarm() -> tb.Network:
@@ -80,7 +89,7 @@ def rows_by_pyagrum(net: Any, target: str, rows: list[dict[str, Any]]) -> Any:
     return np.array(found)
 
 
-def single(name: str, network: tb.Network, n: int, rounds: int) -> list[Line]:
+def single(name: str, network: tb.Network, n: int, rounds: int, clock: Clock) -> list[Line]:
     from pgmpy.inference import VariableElimination
 
     asked, net = questions(network, n, 1), tb.to_pyagrum(network)
@@ -94,10 +103,10 @@ def single(name: str, network: tb.Network, n: int, rounds: int) -> list[Line]:
             some.query(target, evidence)
 
     works = {
-        "new": timed(lambda: ask(fresh())),
-        "kept": timed(lambda: ask(network)),
-        "pyAgrum": timed(lambda: by_pyagrum(net, asked)),
-        "pgmpy": timed(lambda: [model.query([t], e, show_progress=False) for t, e in asked]),
+        "new": timed(lambda: ask(fresh()), clock),
+        "kept": timed(lambda: ask(network), clock),
+        "pyAgrum": timed(lambda: by_pyagrum(net, asked), clock),
+        "pgmpy": timed(lambda: [model.query([t], e, show_progress=False) for t, e in asked], clock),
     }
     stats, failures = interleave(works, rounds)
     assert not failures, failures
@@ -113,7 +122,7 @@ def single(name: str, network: tb.Network, n: int, rounds: int) -> list[Line]:
     return lines
 
 
-def batch(name: str, network: tb.Network, n: int, n_seen: int, rounds: int) -> Line:
+def batch(name: str, network: tb.Network, n: int, n_seen: int, rounds: int, clock: Clock) -> Line:
     target, net = network.dag.names[3], tb.to_pyagrum(network)
     rng = np.random.default_rng(5)
     seen = [network.dag.names[k] for k in rng.permutation(len(network.dag.names)) if k != 3][:n_seen]
@@ -122,8 +131,8 @@ def batch(name: str, network: tb.Network, n: int, n_seen: int, rounds: int) -> L
     found = network.query(target, frame)
     assert np.abs(found.values - rows_by_pyagrum(net, target, rows)).max() < 1e-9
     works = {
-        "ours": timed(lambda: network.query(target, frame)),
-        "pyAgrum": timed(lambda: rows_by_pyagrum(net, target, rows)),
+        "ours": timed(lambda: network.query(target, frame), clock),
+        "pyAgrum": timed(lambda: rows_by_pyagrum(net, target, rows), clock),
     }
     stats, failures = interleave(works, rounds)
     assert not failures, failures
@@ -136,17 +145,32 @@ def batch(name: str, network: tb.Network, n: int, n_seen: int, rounds: int) -> L
     )  # fmt: skip
 
 
+def about(clock: str) -> dict[str, Any]:
+    packages = {name: version(name) for name in ("numpy", "numba", "pgmpy", "pyagrum")}
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return {
+        "command": f"python -m benchmarks.speed_queries --clock {clock}", "clock": clock, "tanbark": tb.__version__,
+        "python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(),
+        "load_before": load, **packages,
+    }  # fmt: skip
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer queries, rows and rounds")
-    quick = parser.parse_args().quick
+    parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall")
+    parser.add_argument("--json", type=Path, help="also write the lines to this file")
+    given = parser.parse_args()
     warnings.simplefilter("ignore")
-    n, n_rows, rounds = (50, 500, 2) if quick else (300, 10_000, 5)
+    n, n_rows, rounds = (50, 500, 2) if given.quick else (300, 10_000, 5)
+    clock, facts = CLOCKS[given.clock], about(given.clock)
     lines: list[Line] = []
     for name, network in (("ALARM", alarm()), ("random", random_network(0))):
-        lines += single(name, network, n, rounds)
-        lines += [batch(name, network, n_rows, n_seen, min(rounds, 3)) for n_seen in (6, 20)]
+        lines += single(name, network, n, rounds, clock)
+        lines += [batch(name, network, n_rows, n_seen, min(rounds, 3), clock) for n_seen in (6, 20)]
     print(table(lines))
+    if given.json:
+        write_json(given.json, lines, facts)
 
 
 if __name__ == "__main__":

@@ -30,3 +30,13 @@ numpydoc_show_class_members = False
 suppress_warnings = ["myst.xref_missing"]  # pages of studies name files that are not part of the site
 
 generate.write_all(HERE / "generated")
+
+
+def skip(app, what, name, member, skipped, options):
+    """Leave out the methods by which scikit-learn routes metadata; it makes one for every method with an option."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
+
+
+def setup(app):
+    """Tell Sphinx what to leave out."""
+    app.connect("autodoc-skip-member", skip)

@@ -32,6 +32,9 @@ NOTES = {
     "exact-anb": ("Up to about 25 features, and the best graph is wanted, proved.", "O(n² 2ⁿ) time, O(2ⁿ) memory"),
     "exact-gbn": ("As `exact-anb`, over all columns.", "O(n² 2ⁿ) time, O(2ⁿ) memory"),
     "acll-tan": ("As `tan`, with a tree chosen for the class's sake.", "O(Nn²)"),
+    "bnc2p": ("Prediction matters, not the joint; n is moderate.", "O(N c n) for each of the arcs tried at a step"),
+    "cmdl-gbn": ("As `bnc2p`, with a penalty instead of a limit of parents.", "as `bnc2p`"),
+    "model-averaging": ("Accuracy is wanted more than one graph.", "that of its members"),
     "fixed": ("Somebody who knows drew the graph.", "O(N) per family"),
     "aode": ("Accuracy without choosing a structure; few features of few states.", "O(Nn²), tables of n² r² c cells"),
     "a2de": ("As `aode`, with more rows.", "O(Nn³), tables of n³ r³ c cells"),
@@ -101,13 +104,12 @@ def _picture(entry: Entry, X: object, y: object) -> tuple[str, str]:
         clf = make_classifier(entry.name, {name: options[name] for name in entry.options if name in options})
     if isinstance(clf, AveragedClassifier):
         return str(tb.SPODE().fit(X, y).network_.svg()), "One of the models whose joints are averaged."
-    fitted = clf.fit(X, y)
-    network = getattr(fitted, "network_", None)
-    if network is None:
-        return str(tb.NaiveBayes().fit(X, y).network_.svg()), "The simplest of the models that are averaged."
+    fitted, caption = clf.fit(X, y), ""
+    if isinstance(fitted, tb.ModelAveraging):
+        fitted, caption = fitted.estimators_[0], "One of the models that are averaged."
     report = tb.arc_report(fitted, X, y, n_bootstrap=0)
     weights = {(arc.parent, arc.child): float(np.maximum(arc.cmi, 0)) for arc in report if arc.kept}
-    return str(network.svg(weights=weights)), ""
+    return str(fitted.network_.svg(weights=weights)), caption
 
 
 def reference() -> str:

@@ -1,6 +1,7 @@
 """One round of another program's hill climbing, in that program's own Python: ``peer.py NAME FILE SCORE ROUNDS``.
 
-Reads the rows of FILE (.npy), and prints a line of JSON with the seconds of each round and the arcs that were found.
+Reads the rows of FILE (.npy), and prints a line of JSON with the seconds of each round, by the
+clock and of the processor, and the arcs that were found.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -54,12 +56,13 @@ def pgmpy(codes: np.ndarray, score: str) -> Callable[[], list[tuple[str, str]]]:
 
 def main(name: str, path: str, score: str, rounds: str) -> None:
     run = {"pybnesian": pybnesian, "pyagrum": pyagrum, "pgmpy": pgmpy}[name](np.load(path), score)
-    seconds = []
+    seconds, cpu_seconds = [], []
     for _ in range(int(rounds)):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         arcs = run()
         seconds.append(time.perf_counter() - start)
-    print(json.dumps({"seconds": seconds, "arcs": arcs}))
+        cpu_seconds.append(time.process_time() - cpu_start)
+    print(json.dumps({"seconds": seconds, "cpu_seconds": cpu_seconds, "arcs": arcs, "version": version(name)}))
 
 
 if __name__ == "__main__":

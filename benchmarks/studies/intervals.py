@@ -30,7 +30,7 @@ from tanbark.table import Column, Schema
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "numbers" / "intervals.json"
 FEATURES, STATES, CLASSES, LEVEL, QUERIES = 6, 3, 2, 0.9, 20
-ROWS = {30: 100, 100: 100, 300: 100, 1000: 100}
+ROWS = {30: 40, 100: 40, 300: 40, 1000: 40}
 GAPS = 0.4
 MODELS = {"true arcs": None, "TAN": tb.TAN(), "naive Bayes": tb.NaiveBayes()}
 

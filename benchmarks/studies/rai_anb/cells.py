@@ -81,6 +81,9 @@ def run(cell: Cell, folder: Path, seed: int, methods: dict[str, tuple[str, dict]
         for key, smoothing in SMOOTHINGS.items():
             joint = predict(learnt.dag, counts, table.codes[:, test], smoothing)
             found[key] = int((joint.argmax(axis=1) == table.codes[-1, test]).sum())
+        if cell.method == "RAI-GBN":  # what the parents of the class tell by themselves
+            joint = predict(alone(learnt.dag, table.schema.target), counts, table.codes[:, test], SMOOTHINGS["correct"])
+            found["correct_family"] = int((joint.argmax(axis=1) == table.codes[-1, test]).sum())
     if len(learnt.dag.names) <= FEW_COLUMNS:
         found["parents"] = learnt.dag.parents
     return found
@@ -98,6 +101,11 @@ def describe(learnt: Learnt, target: int) -> dict:
     if hasattr(report, "n_splits"):
         found |= {"splits": report.n_splits, "parts": report.n_substructures, "tests": sum(report.tests.values())}
     return found
+
+
+def alone(dag: Dag, target: int) -> Dag:
+    """Keep the arcs into the class and no others."""
+    return Dag(dag.names, tuple(parents if node == target else () for node, parents in enumerate(dag.parents)))
 
 
 def members(dag: Dag, target: int) -> set[int]:

@@ -17,6 +17,7 @@ from benchmarks.studies.rai_anb.statistics import against, mean, standard_error
 from tanbark.counts.independence import family_scores
 
 CONTROL = "RAI-ANB"
+SMOOTHED = ("accuracy", "accuracy_half", "accuracy_one")
 AUGMENTED = ("Naive Bayes", "TAN", "TAN-aCLL", "RAI-ANB")
 
 
@@ -60,11 +61,11 @@ def one_set(folder: Path, row: dict, done: dict) -> dict:
 
 
 def averages(folds: list[dict]) -> dict:
-    shares = {key: [fold[key] / fold["test"] for fold in folds] for key in cells.SMOOTHINGS}
-    found = {
-        "accuracy": mean(shares["correct"]), "fold_sd": stdev(shares["correct"]),
-        "accuracy_half": mean(shares["correct_half"]), "accuracy_one": mean(shares["correct_one"]),
-    }  # fmt: skip
+    shares = [fold["correct"] / fold["test"] for fold in folds]
+    found = {"accuracy": mean(shares), "fold_sd": stdev(shares)}
+    for key in ("half", "one", "family"):
+        if all(f"correct_{key}" in fold for fold in folds):
+            found[f"accuracy_{key}"] = mean([fold[f"correct_{key}"] / fold["test"] for fold in folds])
     names = ("seconds", "cpu", "max_parents", "blanket_edges", "edges", "class_parents", "splits")
     found |= {name: mean([fold[name] for fold in folds]) for name in names if name in folds[0]}
     return {name: round(value, 6) for name, value in found.items()}
@@ -76,9 +77,15 @@ def summary(sets: list[dict], printed: dict) -> dict:
     methods = list(printed["rows"][0]["accuracy"])
     whole = [one for one in sets if all(method in one["methods"] for method in methods)]
     alike = [one for one in whole if one["matches"] and one["set"] != "mfeat-fac"]
+    smoothed = [one for one in alike if all("accuracy_one" in one["methods"][m] for m in methods)]
     return {
-        "complete": len(whole), "alike": [one["set"] for one in alike],
+        "complete": len(whole), "alike": [one["set"] for one in alike], "smoothed": [one["set"] for one in smoothed],
         "methods": {method: column(method, whole, alike, paper) for method in methods},
+        "smoothings": {
+            method: {key: mean(accuracies(smoothed, method, key)) for key in SMOOTHED}
+            | {"paper": mean([paper[one["set"]][method] for one in smoothed])}
+            for method in methods
+        },
         "p": against(accuracies(whole, CONTROL), {m: accuracies(whole, m) for m in methods if m != CONTROL}),
         "p_of_the_papers_columns": against(
             [row["accuracy"][CONTROL] for row in printed["rows"]],
@@ -92,15 +99,15 @@ def accuracies(sets: list[dict], method: str, key: str = "accuracy") -> list[flo
 
 
 def column(method: str, whole: list[dict], alike: list[dict], paper: dict) -> dict:
-    told = {"all": whole, "alike": alike}
     found = {}
-    for name, sets in told.items():
+    for name, sets in {"all": whole, "alike": alike}.items():
         found[name] = {
-            key: mean(accuracies(sets, method, key)) for key in ("accuracy", "accuracy_half", "accuracy_one")
+            "accuracy": mean(accuracies(sets, method)),
+            "paper": mean([paper[o["set"]][method] for o in sets]),
         }
-        found[name]["paper"] = mean([paper[one["set"]][method] for one in sets])
     seconds = accuracies(whole, method, "seconds")
-    return {**found, "seconds": mean(seconds), "seconds_error": standard_error(seconds)}
+    cpu = mean(accuracies(whole, method, "cpu"))
+    return {**found, "seconds": mean(seconds), "seconds_error": standard_error(seconds), "cpu": cpu}
 
 
 def optimal(folder: Path, done: dict, seed: int) -> dict:

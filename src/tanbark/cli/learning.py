@@ -48,14 +48,15 @@ def fit(
     _save(model, out)
     told = {
         "model": " ".join(repr(model).split()), "rows": X.num_rows, "features": X.num_columns,
-        "classes": model.classes_.tolist(), "free_parameters": model.n_parameters_, "seconds": seconds, "out": out,
+        "classes": model.classes_.tolist(), "free_parameters": getattr(model, "n_parameters_", None),
+        "seconds": seconds, "out": out,
     }  # fmt: skip
     if as_json and out != "-":
         print_json(told)
     else:
         say(
             f"{told['model']}: {X.num_rows:,} rows, {X.num_columns:,} features, {len(model.classes_)} classes, "
-            f"{model.n_parameters_:,} free parameters, {seconds:.2f} s -> {out}",
+            f"{seconds:.2f} s -> {out}",
             quiet=quiet,
         )
 
@@ -209,7 +210,7 @@ def compare(
         print_json(measuring.comparison_document(result, ranked, by, failed))
         return
     rows = [
-        [name, *(f"{result.scores[name][key].mean():.4g}" for key in TOLD), f"{rank:.2f}", "" if not k else f"{p:.3g}"]
+        [name, *(f"{result.scores[name][key].mean():.3f}" for key in TOLD), f"{rank:.2f}", "" if not k else f"{p:.3g}"]
         for k, (name, rank, p) in enumerate(zip(ranked.names, ranked.ranks, ranked.p_values, strict=True))
     ]
     print_table(["learner", *TOLD.values(), "rank", "p"], rows, right=range(1, len(TOLD) + 3))

@@ -79,29 +79,13 @@ def explore(model: str, out: str, quiet: bool) -> None:
     \b
     tanbark explore model.json --out page.html
     """
-    from importlib.util import find_spec
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
-
     from tanbark.cli.models import load_model, network_of
-    from tanbark.errors import OptionError
+    from tanbark.explorer import make_page
 
     loaded = load_model(model)
     network_of(loaded, model)
-    if find_spec("tanbark.explorer") is None:
-        msg = "This installation of Tanbark has no explorer page. Install a newer version."
-        raise OptionError(msg)
-    from importlib import import_module
-
-    write_page = import_module("tanbark.explorer").write_page
-    if out != "-":
-        write_page(loaded, out)
-        say(f"written to {out}", quiet=quiet)
-        return
-    with TemporaryDirectory() as folder:
-        place = Path(folder) / "page.html"
-        write_page(loaded, place)
-        write(place.read_bytes(), "-")
+    write(make_page(loaded).html, out)
+    say(f"-> {out}", quiet=quiet or out == "-")
 
 
 @click.command(short_help="Print the network and its tables.")

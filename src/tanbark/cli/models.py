@@ -41,7 +41,8 @@ def parse_value(text: str) -> Any:
 
 
 def make_model(text: str, settings: Iterable[str] = ()) -> Any:
-    """Make the classifier that words describe; ``parameters=wanbia`` names a parameter estimator."""
+    """Make the classifier that words describe; ``parameters=wanbia`` and ``estimator=tan`` name parts of it."""
+    from tanbark.estimators.base import TableClassifier
     from tanbark.estimators.catalogue import make_classifier
     from tanbark.estimators.model_file import parts
     from tanbark.estimators.parameters import ParameterEstimator
@@ -50,10 +51,13 @@ def make_model(text: str, settings: Iterable[str] = ()) -> Any:
     if isinstance(options.get("parameters"), str):
         known = {each.lower(): cls for each, cls in parts().items() if issubclass(cls, ParameterEstimator)}
         options["parameters"] = find("parameters", options["parameters"].lower(), known)()
+    if isinstance(options.get("estimator"), str):
+        options["estimator"] = make_model(options["estimator"])
     if name == "fixed" and "arcs" in options:
         options["arcs"] = [tuple(arc) for arc in options["arcs"]]
     model = make_classifier(name, options)
-    model._check_options()
+    if isinstance(model, TableClassifier):
+        model._check_options()
     return model
 
 
@@ -74,10 +78,8 @@ def load_model(path: str) -> Any:
 
 def load_classifier(path: str) -> Any:
     """Read a classifier of tables."""
-    from tanbark.estimators.base import TableClassifier
-
     model = load_model(path)
-    if not isinstance(model, TableClassifier):
+    if not hasattr(model, "schema_"):
         msg = f"{path!r} holds a {type(model).__name__}; this command needs a classifier that `tanbark fit` wrote."
         raise InputError(msg)
     return model

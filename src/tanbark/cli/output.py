@@ -48,16 +48,19 @@ def _plain(value: Any) -> Any:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
-    """Print a table; the columns in ``right`` are aligned to the right. Nothing is cut where no terminal is there."""
+    """Print a table; the columns in ``right`` are aligned to the right.
+
+    On a terminal the columns of words share its width; where there is none, or only one such column, nothing is cut.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(file=sys.stdout, highlight=False)
-    if not console.is_terminal:
-        console = Console(file=sys.stdout, width=10_000, highlight=False, no_color=True)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    if not console.is_terminal or len(set(range(len(headings))) - set(right)) < 2:
+        console = Console(file=sys.stdout, width=10_000, highlight=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for place, heading in enumerate(headings):
         aligned = place in right
         table.add_column(Text(heading), justify="right" if aligned else "left", overflow="fold", no_wrap=aligned)

@@ -143,7 +143,7 @@ class MemoryCounts:
         weights = np.zeros(0) if self._table.weights is None else self._table.weights
         members = np.array([column for columns in sets for column in columns], np.int64)
         ends = np.cumsum([0, *map(len, sets)])
-        step = max(1, -(-len(sets) // (4 * self._threads)))
+        step = self._sets_at_once(len(sets), len(members) * self._table.codes.shape[1])
 
         def work(low: int, high: int) -> None:
             kernels.count_sets(
@@ -152,21 +152,27 @@ class MemoryCounts:
 
         run_threads(work, blocks(len(sets), step), self._threads)
 
+    def _sets_at_once(self, n_sets: int, steps: int) -> int:
+        """Give the sets of one task; all of them when starting threads would take longer than the work."""
+        return n_sets if steps < WORTH_THREADS else max(1, -(-n_sets // (4 * self._threads)))
+
     def _sets_suit_bits(self, sets: Sequence[ColumnSet], sizes: Integers) -> NDArray[np.bool_]:
         """Mark the sets that are counted faster by bitsets: small ones, when there are enough to be worth packing."""
         few = len(sets) <= len(self._states) and "_plain_bitsets" not in self.__dict__
         if few or self._table.weights is not None:
             return np.zeros(len(sets), bool)
-        wide = set(np.flatnonzero(self._states > MOST_BIT_STATES).tolist())
-        fits = [len(columns) > 0 and wide.isdisjoint(columns) for columns in sets]
-        return np.array(fits, bool) & (sizes <= MOST_SET_CELLS)
+        fits = np.fromiter(map(bool, sets), bool, len(sets)) & (sizes <= MOST_SET_CELLS)
+        wide = self._wide_columns
+        if wide:
+            fits &= np.fromiter(map(wide.isdisjoint, sets), bool, len(sets))
+        return fits
 
     def _count_sets_by_bits(self, sets: Sequence[ColumnSet], starts: Integers, out: Counts) -> None:
         from tanbark.counts import kernels
 
         members = np.array([column for columns in sets for column in columns], np.int64)
         ends = np.cumsum([0, *map(len, sets)])
-        step = max(1, -(-len(sets) // (4 * self._threads)))
+        step = self._sets_at_once(len(sets), len(out) * self._plain_bitsets[0].shape[1])
 
         def work(low: int, high: int) -> None:
             kernels.count_sets_by_bits(
@@ -174,6 +180,11 @@ class MemoryCounts:
             )
 
         run_threads(work, blocks(len(sets), step), self._threads)
+
+    @cached_property
+    def _wide_columns(self) -> frozenset[int]:
+        """The columns with too many states for bitsets."""
+        return frozenset(np.flatnonzero(self._states > MOST_BIT_STATES).tolist())
 
     @cached_property
     def _plain_bitsets(self) -> tuple[Any, ...]:

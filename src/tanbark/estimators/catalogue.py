@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tanbark.errors import find
-from tanbark.estimators.base import TableClassifier
+from tanbark.estimators.averaging import ModelAveraging
 from tanbark.estimators.classifiers import GIVEN, BayesNetClassifier
 from tanbark.estimators.model_file import classifiers
 from tanbark.estimators.network_classifier import NetworkClassifier
@@ -48,13 +48,18 @@ class Entry:
     wrapper: bool = False
 
 
+def known_classifiers() -> dict[str, type[Any]]:
+    """List the classifiers of tables, those that average others included."""
+    return {**classifiers(), ModelAveraging.__name__: ModelAveraging}
+
+
 def catalogue() -> dict[str, Entry]:
     """List every classifier of tables by name, those of the registry first and in its order.
 
     >>> catalogue()["tan"].estimator, catalogue()["aode"].reference[:32]
     ('TAN', 'Webb, Boughton and Wang (2005), ')
     """
-    known = classifiers()
+    known = known_classifiers()
     shells, others = _shells(known)
     shared = set(inspect.signature(known["NaiveBayes"]).parameters)
     found = {}
@@ -74,14 +79,14 @@ def catalogue() -> dict[str, Entry]:
     return found
 
 
-def make_classifier(name: str, options: Mapping[str, Any] | None = None) -> TableClassifier:
+def make_classifier(name: str, options: Mapping[str, Any] | None = None) -> Any:
     """Make the classifier of a name with some options, or say which names there are.
 
     >>> make_classifier("tan", {"score": "bic"})
     TAN(score='bic')
     """
     entry = find("learner", name, catalogue())
-    cls, given = classifiers()[entry.estimator], dict(options or {})
+    cls, given = known_classifiers()[entry.estimator], dict(options or {})
     known = inspect.signature(cls).parameters
     if cls is BayesNetClassifier:
         own = {option: given.pop(option) for option in list(given) if option not in known}
@@ -93,10 +98,10 @@ def make_classifier(name: str, options: Mapping[str, Any] | None = None) -> Tabl
     return cls(**given)
 
 
-def _shells(known: dict[str, type[TableClassifier]]) -> tuple[dict[str, type[TableClassifier]], list[type[Any]]]:
+def _shells(known: dict[str, type[Any]]) -> tuple[dict[str, type[Any]], list[type[Any]]]:
     """Find the class of each learner by asking the classes, and the classes that have no learner."""
     names = {id(learner): name for name, learner in LEARNERS.items()}
-    shells: dict[str, type[TableClassifier]] = {}
+    shells: dict[str, type[Any]] = {}
     others: list[type[Any]] = []
     for cls in known.values():
         if cls is BayesNetClassifier:

@@ -74,7 +74,7 @@ CLIMB = """ess : float, default 1.0
     over : {"classes", "graphs"}, default "classes" ("graphs" in a sparse candidate search)
         Over "graphs" every step is the best move from the graph at hand: plain hill climbing. Over "classes" it is the
         best move from any graph equivalent to it, so that arbitrary directions do not decide where the search ends;
-        scores that tell equivalent graphs apart ("k2", "mml") climb over graphs.
+        "k2" and "mml", which tell equivalent graphs apart, and "loglik" climb over graphs in any case.
     tabu : int, default 10 (0 in a sparse candidate search)
         Steps that may follow one another without a new best score; 0 stops at the first summit.
     tabu_length : int, default 10

@@ -83,6 +83,7 @@ class GBN(GraphClassifier):
     Parameters
     ----------
     score : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
+        "aic", "bic" and "bdeu" climb over classes of equivalent graphs, "k2", "mml" and "loglik" over graphs.
     {climbed}
     blanket_only : bool, default False
         Keep only the arcs into the class and into its children. The same for complete rows; with gaps, what the other

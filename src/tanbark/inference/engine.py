@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tanbark.errors import InputError, TableTooLargeError
 from tanbark.graph import Cost, Network
+from tanbark.inference import plan_kernels, run_kernels
 from tanbark.machine import row_blocks, run_threads, thread_count
 
 Array = NDArray[Any]
@@ -116,7 +117,7 @@ def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> 
     limit = MAX_ENTRIES if max_entries is None else max_entries
     found = flat.plans.get(pattern)
     if found is None or found.largest > limit:
-        found = _make(network, pattern, limit)
+        found = _make(network, flat, pattern, limit)
         with flat.lock:
             if len(flat.plans) >= PLANS_KEPT:
                 del flat.plans[next(iter(flat.plans))]
@@ -126,8 +127,6 @@ def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> 
 
 def cost(network: Network, pattern: Pattern) -> Cost:
     """Tell what a pattern's elimination takes, without running it."""
-    from tanbark.inference import plan_kernels
-
     flat = engine(network)
     shape = (flat.sizes, flat.scopes, flat.bounds, flat.zeros)
     order, around, ends, entries, _ = plan_kernels.price(*shape, *_groups(flat, pattern), pattern[4])
@@ -159,10 +158,7 @@ def _cost(flat: Engine, pattern: Pattern, order: Array, around: Array, ends: Arr
     return Cost(max(width, 0), largest, float(entries.sum()) + joint, eliminated, tuple(names[c] for c in widest))
 
 
-def _make(network: Network, pattern: Pattern, limit: int) -> Plan:
-    from tanbark.inference import plan_kernels
-
-    flat = engine(network)
+def _make(network: Network, flat: Engine, pattern: Pattern, limit: int) -> Plan:
     kept, best, seen, soft, whole = pattern
     largest, program, given = plan_kernels.make(*flat.arguments, *_groups(flat, pattern), whole, float(limit))
     if largest > limit:
@@ -185,8 +181,6 @@ def execute_one(
     network: Network, made: Plan, codes: list[int], soft: Floats | None
 ) -> tuple[Floats, float, float, Array]:
     """Run a plan for one row of evidence: the answer, its sum, the logarithm of its scale, the best states."""
-    from tanbark.inference import run_kernels
-
     row, given = np.array(codes, np.int64), made.tables if soft is None else np.concatenate([made.tables, soft])
     values, total, states = run_kernels.run_one(made.program, engine(network).sizes, given, row, made.n_out)
     if total > UNDERFLOW:
@@ -222,8 +216,6 @@ def _run(
     network: Network, made: Plan, codes: Array, soft: Floats, values: Floats, states: Array, *, logs: bool,
     n_jobs: int | None,
 ) -> None:  # fmt: skip
-    from tanbark.inference import run_kernels
-
     flat, given = engine(network), given_values(made, soft, logs=logs)
     arguments = (made.program, flat.sizes, given, codes)
 

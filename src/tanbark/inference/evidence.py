@@ -23,10 +23,11 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """The codes of a network's names and states."""
+    """The codes of a network's names and states, and the states in the order of their codes."""
 
     columns: dict[str, int]
     states: list[dict[Level, int]]
+    levels: tuple[tuple[Level, ...], ...]
 
 
 _names: WeakKeyDictionary[Network, Names] = WeakKeyDictionary()
@@ -37,8 +38,9 @@ def names(network: Network) -> Names:
     found = _names.get(network)
     if found is None:
         columns = {name: index for index, name in enumerate(network.dag.names)}
-        states = [{state: code for code, state in enumerate(c.states())} for c in network.schema.columns]
-        found = _names[network] = Names(columns, states)
+        levels = tuple(column.states() for column in network.schema.columns)
+        states = [{state: code for code, state in enumerate(known)} for known in levels]
+        found = _names[network] = Names(columns, states, levels)
     return found
 
 
@@ -57,8 +59,9 @@ def column_index(network: Network, name: Any) -> int:
 
 def target_indices(network: Network, targets: Any) -> tuple[int, ...]:
     """Find the variables that are asked for, in their order."""
-    single = isinstance(targets, (str, int, np.integer)) or not isinstance(targets, Iterable)
-    found = tuple(column_index(network, name) for name in ([targets] if single else targets))
+    if isinstance(targets, (str, int, np.integer)) or not isinstance(targets, Iterable):
+        return (column_index(network, targets),)
+    found = tuple(column_index(network, name) for name in targets)
     if not found:
         msg = "Name at least one variable to ask for."
         raise InputError(msg)

@@ -15,6 +15,7 @@ from tanbark.inference import engine
 from tanbark.inference.evidence import (
     column_index,
     is_batch,
+    names,
     read_evidence,
     read_rows,
     read_soft,
@@ -32,11 +33,11 @@ def query(
 ) -> Posterior | Posteriors:
     """Give the joint posterior of the targets; see :meth:`Network.query`."""
     wanted = target_indices(network, targets)
-    columns = network.schema.columns
-    names = tuple([columns[column].name for column in wanted])
-    states = tuple([columns[column].states() for column in wanted])
+    levels = names(network).levels
+    called = tuple([network.dag.names[column] for column in wanted])
+    states = tuple([levels[column] for column in wanted])
     if is_batch(evidence):
-        return Posteriors(names, states, _query_rows(network, wanted, evidence, soft, max_entries))
+        return Posteriors(called, states, _query_rows(network, wanted, evidence, soft, max_entries))
     known = read_evidence(network, evidence)
     softly, _ = read_soft(network, soft, known)
     _refuse_known(network, wanted, known)
@@ -44,7 +45,7 @@ def query(
     values, total, scale, _ = _run_one(network, made, known, softly)
     if scale == -math.inf:
         raise impossible(network, known, softly)
-    return Posterior(names, states, (values / total).reshape(made.out_shape))
+    return Posterior(called, states, (values / total).reshape(made.out_shape))
 
 
 def _refuse_known(network: Network, wanted: Iterable[int], known: Iterable[int]) -> None:

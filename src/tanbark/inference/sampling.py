@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tanbark.errors import OptionError
 from tanbark.graph import Network, make_frame
-from tanbark.inference import engine, queries
+from tanbark.inference import engine, queries, run_kernels
 from tanbark.inference.evidence import read_evidence, read_soft
 from tanbark.machine import blocks
 
@@ -66,8 +66,6 @@ Backwards = tuple[engine.Plan, Array, Array, bool]
 
 def _backwards(network: Network, known: dict[int, int], softly: queries.Soft, max_entries: int | None) -> Backwards:
     """Sum out what the evidence reaches and keep every step's result."""
-    from tanbark.inference import run_kernels
-
     flat = engine.engine(network)
     made = engine.plan(network, ((), (), tuple(known), tuple(softly), True), max_entries)
     codes = np.array([known[column] for column in made.seen], np.int64)
@@ -82,8 +80,6 @@ def _backwards(network: Network, known: dict[int, int], softly: queries.Soft, ma
 
 
 def _draw(flat: engine.Engine, back: Backwards | None, rest: Array, uniform: Array, out: Array) -> None:
-    from tanbark.inference import run_kernels
-
     if back is not None:
         made, memory, codes, logs = back
         run_kernels.draw_back(made.program, flat.sizes, memory, codes, logs, uniform, out)

@@ -262,11 +262,28 @@ def test_query_and_convert(folder, tmp_path):
     compile(good("convert", folder / "model.json", "--to", "python"), "scorer", "exec")
 
 
+def test_explore(folder, tmp_path):
+    good("explore", folder / "model.json", "--out", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert page == good("explore", folder / "model.json", "--out", "-")
+
+
+def test_an_average_of_models(folder, tmp_path):
+    out = tmp_path / "m.json"
+    words = ("-l", "model-averaging", "-o", "estimator=tan:score=bic", "-o", "n_estimators=3", "-o", "random_state=0")
+    told = json.loads(good("fit", folder / "rows.csv", "--class", "spam", *words, "--out", out, "--json"))
+    assert "TAN(score='bic')" in told["model"]
+    assert good("predict", out, folder / "rows.csv").splitlines()[0] == "spam"
+    assert good("explain", out, folder / "rows.csv").startswith("row 0: P(spam")
+    assert "ModelAveraging" in bad("show", out)
+
+
 def test_learners_lists_all(folder):
     told = json.loads(good("learners", "--json"))
     names = {entry["name"] for entry in told}
     assert set(tb.LEARNERS) <= names
-    assert {"aode", "a2de"} <= names
+    assert {"aode", "a2de", "model-averaging"} <= names
     assert all(entry["reference"] and entry["title"] and entry["summary"] for entry in told)
     assert all(hasattr(tb, entry["estimator"]) for entry in told)
     text = good("learners")

@@ -101,7 +101,7 @@ def test_every_classifier_is_in_the_catalogue():
         name for name in tb.__all__
         if isinstance(getattr(tb, name), type) and issubclass(getattr(tb, name), tb.estimators.base.TableClassifier)
     }  # fmt: skip
-    assert tables == listed
+    assert tables | {"ModelAveraging"} == listed
     for name, entry in catalogue().items():
         assert entry.summary
         assert type(make_classifier(name)).__name__ == entry.estimator
