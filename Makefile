@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SHARED_DATA ?= ../shared/data
 
-.PHONY: demo test browser check lint types layers bench clean
+.PHONY: demo test browser check lint types layers bench docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python scripts/demo.py
@@ -31,6 +31,10 @@ layers: $(VENV)/.lint
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.speed --data $(SHARED_DATA)
 
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "build/docs/index.html"
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tanbark needs Python 3.11 or newer; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
@@ -51,5 +55,9 @@ $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	@touch $@
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/generated $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

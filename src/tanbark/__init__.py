@@ -4,165 +4,36 @@
 >>> clf = tb.TAN(score="bic").fit([["a", 1], ["a", 0], ["b", 1], ["b", None]], [0, 0, 1, 1])
 >>> clf.predict([["b", None]]).tolist()
 [1]
+
+The names are those of ``tanbark.public``, which is loaded with the first of them: the command line shows its help
+without waiting for scikit-learn.
 """
 
-from tanbark.counts import cmi
-from tanbark.errors import (
-    EmptyColumnWarning,
-    ImpossibleEvidenceError,
-    ImpossibleEvidenceWarning,
-    InputError,
-    MissingPackageError,
-    ModelFileError,
-    NotConvergedWarning,
-    NothingSelectedWarning,
-    NotProvedWarning,
-    OptionError,
-    TableTooLargeError,
-    TanbarkError,
-    TanbarkWarning,
-    UnseenCategoryWarning,
-)
-from tanbark.estimators import (
-    A2DE,
-    ACLLTAN,
-    AODE,
-    AWNB,
-    BAN,
-    BNC2P,
-    BSEJ,
-    CMDLGBN,
-    EM,
-    FSSJ,
-    GBN,
-    KDB,
-    MANB,
-    RAIANB,
-    RAIGBN,
-    SPODE,
-    TAN,
-    WANBIA,
-    Arc,
-    ArcReport,
-    BayesNetClassifier,
-    ChowLiuTree,
-    CrossValidation,
-    ExactANB,
-    ExactGBN,
-    Explanation,
-    FixedStructure,
-    HillClimbTAN,
-    MarkovBlanketMML,
-    MDLPDiscretizer,
-    MedianDiscretizer,
-    ModelAveraging,
-    NaiveBayes,
-    QuantileDiscretizer,
-    RowExplanation,
-    SelectiveNaiveBayes,
-    SparseCandidateGBN,
-    SuperParentTAN,
-    TextExplanation,
-    TextNaiveBayes,
-    UniformDiscretizer,
-    WrapperKDB,
-    arc_report,
-    cross_validate_network,
-    load,
-)
-from tanbark.export import (
-    from_networkx,
-    from_pgmpy,
-    from_pyagrum,
-    read_network,
-    to_networkx,
-    to_pgmpy,
-    to_pyagrum,
-    write_network,
-)
-from tanbark.graph import Assignment, Cost, Dag, Network, Posterior, Posteriors
-from tanbark.structure import LEARNERS
-from tanbark.table import Column, Schema
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tanbark.public import *  # noqa: F403
+    from tanbark.public import __all__ as __all__
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "A2DE",
-    "ACLLTAN",
-    "AODE",
-    "AWNB",
-    "BAN",
-    "BNC2P",
-    "BSEJ",
-    "CMDLGBN",
-    "EM",
-    "FSSJ",
-    "GBN",
-    "KDB",
-    "LEARNERS",
-    "MANB",
-    "RAIANB",
-    "RAIGBN",
-    "SPODE",
-    "TAN",
-    "WANBIA",
-    "Arc",
-    "ArcReport",
-    "Assignment",
-    "BayesNetClassifier",
-    "ChowLiuTree",
-    "Column",
-    "Cost",
-    "CrossValidation",
-    "Dag",
-    "EmptyColumnWarning",
-    "ExactANB",
-    "ExactGBN",
-    "Explanation",
-    "FixedStructure",
-    "HillClimbTAN",
-    "ImpossibleEvidenceError",
-    "ImpossibleEvidenceWarning",
-    "InputError",
-    "MDLPDiscretizer",
-    "MarkovBlanketMML",
-    "MedianDiscretizer",
-    "MissingPackageError",
-    "ModelAveraging",
-    "ModelFileError",
-    "NaiveBayes",
-    "Network",
-    "NotConvergedWarning",
-    "NotProvedWarning",
-    "NothingSelectedWarning",
-    "OptionError",
-    "Posterior",
-    "Posteriors",
-    "QuantileDiscretizer",
-    "RowExplanation",
-    "Schema",
-    "SelectiveNaiveBayes",
-    "SparseCandidateGBN",
-    "SuperParentTAN",
-    "TableTooLargeError",
-    "TanbarkError",
-    "TanbarkWarning",
-    "TextExplanation",
-    "TextNaiveBayes",
-    "UniformDiscretizer",
-    "UnseenCategoryWarning",
-    "WrapperKDB",
-    "__version__",
-    "arc_report",
-    "cmi",
-    "cross_validate_network",
-    "from_networkx",
-    "from_pgmpy",
-    "from_pyagrum",
-    "load",
-    "read_network",
-    "to_networkx",
-    "to_pgmpy",
-    "to_pyagrum",
-    "write_network",
-]
+
+def __getattr__(name: str) -> Any:
+    """Load the public names, or a part of the package such as ``tanbark.plot``, when they are first asked for."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    if name.startswith("__") and name != "__all__":
+        raise AttributeError(name)
+    public = import_module("tanbark.public")
+    globals().update({each: getattr(public, each) for each in public.__all__}, __all__=public.__all__)
+    if name not in globals() and find_spec(f"tanbark.{name}") is not None:
+        import_module(f"tanbark.{name}")
+    if name in globals():
+        return globals()[name]
+    msg = f"module 'tanbark' has no attribute {name!r}"
+    raise AttributeError(msg, name=name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

@@ -8,6 +8,7 @@
     │   └── ImpossibleEvidenceError     the model gives the evidence probability zero
     ├── OptionError (ValueError)        an option has a value that it cannot have
     ├── ModelFileError (ValueError)     a model file is damaged, foreign or too new
+    ├── ClusterError (RuntimeError)     workers or the scheduler of a cluster are lost
     └── MissingPackageError (ImportError)  an extra is needed and not installed
 
     TanbarkWarning (UserWarning)
@@ -53,6 +54,10 @@ class OptionError(TanbarkError, ValueError):
 
 class ModelFileError(TanbarkError, ValueError):
     """A model file is damaged, foreign, or written by a newer version."""
+
+
+class ClusterError(TanbarkError, RuntimeError):
+    """A cluster lost its scheduler, or workers again and again, so that a count could not be finished."""
 
 
 class MissingPackageError(TanbarkError, ImportError):

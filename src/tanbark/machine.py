@@ -1,4 +1,4 @@
-"""What we know of the machine: its cores, threads over independent work, and compiled kernels.
+"""What we know of the machine: its cores, threads over independent work, compiled kernels, and whole files.
 
 Kernels are plain Python loops that Numba compiles once and keeps on disk. They release the interpreter lock, so
 threads over blocks of columns or rows use every core; results never depend on the number of threads, because each
@@ -8,9 +8,12 @@ task writes to a place of its own. Numba itself is imported with the first kerne
 from __future__ import annotations
 
 import os
+import secrets
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
@@ -51,6 +54,28 @@ def run_threads(task: Callable[..., Result], arguments: Iterable[Sequence[Any]],
         return [future.result() for future in futures]
 
 
+def read_ahead(items: Iterator[Result], count: int = 1) -> Iterator[Result]:
+    """Make the next items on a thread of its own while the current one is worked on; order and errors stay.
+
+    >>> list(read_ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    waiting: deque[Future[list[Result]]] = deque()
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            for _ in range(count):
+                waiting.append(pool.submit(lambda: list(islice(items, 1))))
+            while True:
+                found = waiting.popleft().result()
+                if not found:
+                    return
+                waiting.append(pool.submit(lambda: list(islice(items, 1))))
+                yield found[0]
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
 def blocks(size: int, step: int) -> list[tuple[int, int]]:
     """Cut ``range(size)`` into consecutive (start, stop) pieces of at most ``step``.
 
@@ -64,6 +89,22 @@ def row_blocks(n_rows: int, threads: int, *, smallest: int = 8192) -> list[tuple
     """Cut rows into a few blocks per thread, none so small that starting it costs more than running it."""
     step = max(smallest, -(-n_rows // (4 * max(threads, 1))))
     return blocks(n_rows, step)
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file so that it appears under its name only when it is whole."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        msg = f"There is no directory {str(target.parent)!r} to write {target.name!r} to. Make it first."
+        raise FileNotFoundError(msg)
+    partial = target.parent / f".{secrets.token_hex(8)}.tmp"
+    try:
+        with partial.open("xb") as file:
+            file.write(content)
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

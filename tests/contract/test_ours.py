@@ -177,6 +177,30 @@ def test_class_prior_replaces_the_frequencies(rows):
             assert clf.predict_proba(nothing)[0] == pytest.approx([0.2, 0.3, 0.5])
 
 
+@everyone
+def test_rows_are_abstained_from_and_have_support(make, rows):
+    X, y = rows
+    clf = make().fit(X, y)
+    sure = clf.predict_proba(X).max(axis=1) >= 0.6
+    told = clf.predict(X, abstain_below=0.6)
+    assert np.array_equal([label is not None for label in told], sure)
+    support = clf.support(X)
+    exact = X.groupby(list(X), dropna=False)["x0"].transform("size").to_numpy()
+    complete = X.notna().all(axis=1).to_numpy()
+    assert (support[complete] >= exact[complete] - 1e-9).all()
+    assert (support <= len(X) + 1e-9).all()
+
+
+@networks
+def test_intervals_and_the_page_are_there_for_every_network(make, rows):
+    X, y = rows
+    clf = make().fit(X, y)
+    low, high = clf.predict_proba_interval(X.iloc[:20], n_draws=50, level=0.99)
+    proba = clf.predict_proba(X.iloc[:20])
+    assert ((low - 0.05 <= proba) & (proba <= high + 0.05)).all()
+    assert clf.explore().html.startswith("<!doctype html>")
+
+
 CHANGES = {
     "alpha": 7.0, "prior": "bdeu", "class_prior": [0.98, 0.02], "discretize": "uniform", "categorical_features": "all",
     "score": "bic", "root": 2, "parameters": tb.MANB(), "learner": "naive", "options": {"score": "bic"},

@@ -18,10 +18,22 @@ ESTIMATORS = [name for name in CLASSES if hasattr(getattr(tb, name), "get_params
 
 def test_all_is_what_there_is():
     public = {
-        name for name, thing in vars(tb).items() if not name.startswith("_") and not isinstance(thing, types.ModuleType)
+        name
+        for name, thing in vars(tb.public).items()
+        if not name.startswith("_") and not isinstance(thing, types.ModuleType)
     }
-    assert public | {"__version__"} == set(tb.__all__)
+    assert public == set(tb.__all__) <= set(dir(tb))
     assert len(set(tb.__all__)) == len(tb.__all__)
+    for name in tb.__all__:
+        assert getattr(tb, name) is getattr(tb.public, name)
+
+
+def test_parts_are_loaded_when_asked_for():
+    assert tb.graph.Dag is tb.Dag
+    with pytest.raises(AttributeError, match="module 'tanbark' has no attribute 'TAM'"):
+        _ = tb.TAM
+    with pytest.raises(ImportError, match="TAM"):
+        from tanbark import TAM  # noqa: F401
 
 
 def test_the_version_is_the_installed_one():
@@ -35,10 +47,17 @@ def test_importing_is_light():
         import sys, sklearn.naive_bayes
         before = set(sys.modules)
         import tanbark
+        tanbark.TAN
         print(sorted({heavy} & (set(sys.modules) - before)))"""
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert told.stdout.strip() == "[]"
     assert not told.stderr
+
+
+def test_the_package_alone_loads_nothing():
+    code = "import sys, tanbark; print(sorted({'numpy', 'sklearn', 'scipy', 'narwhals'} & set(sys.modules)))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert told.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -16,6 +16,7 @@ from tanbark.table import CodedTable, Column, Schema
 from tanbark.table.coded import code_dtype
 
 CONSTANT_DROPPED = ("image-segmentation", "mushroom")  # without it their columns are one more than the paper prints
+LEFT_OUT = {"adult": "fnlwgt"}  # a weight of the census, which is no feature
 FEW_VALUES = 4  # numbers with at most as many values stay categories
 
 
@@ -29,7 +30,7 @@ def read(folder: Path, name: str) -> CodedTable:
     frame = frame[(frame != "").all(axis=1)]
     if name in CONSTANT_DROPPED:
         frame = frame.loc[:, frame.nunique() > 1]
-    features = [column for column in frame if column != "class"]
+    features = [column for column in frame if column not in ("class", LEFT_OUT.get(name))]
     return code({column: _categories(frame[column]) for column in features}, frame["class"])
 
 

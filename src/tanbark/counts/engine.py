@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -49,6 +49,9 @@ class CountEngine(Protocol):
 
     def tables(self, sets: Sequence[ColumnSet]) -> list[Counts]:
         """Count the joint states of each set of columns, as dense arrays whose axes follow the set."""
+
+    def prefetch(self, sets: Iterable[ColumnSet]) -> None:
+        """Hear which sets will be asked for soon; an engine for which a question is a pass counts them together."""
 
     def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
         """Count groups of sets whose tables have one shape: one array a group, its sets along the first axis."""

@@ -8,20 +8,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from tanbark.counts.engine import CountEngine
+from tanbark.counts.parted import PartedCounts
 from tanbark.machine import run_threads, thread_count
 from tanbark.table import missing_code
 
 MOST_BIT_STATES = 12  # columns with more states get no bitsets: they would outgrow the codes
 WORTH_THREADS = 1 << 24  # edges with more candidate sets times rows are tested by all threads together
 STORED_TERMS = 1 << 22
+DENSE_CELLS = 1 << 20  # larger families are scored by their observed cells
 
 Integers = NDArray[np.int64]
 
 
 def coded_rows(counts: CountEngine) -> tuple[NDArray[np.unsignedinteger], NDArray[np.float64]]:
     """Gather the coded rows of an engine and their weights; no weights where every row counts once."""
+    if isinstance(counts, PartedCounts):
+        counts = counts.collected()
     batches = list(counts.batches(1 << 62))
     codes = batches[0][0] if len(batches) == 1 else np.concatenate([codes for codes, _ in batches], axis=1)
     weights = [part for _, part in batches if part is not None]
@@ -201,12 +206,24 @@ def combination_at(rank: int, n: int, size: int) -> Integers:
 
 def family_scores(counts: CountEngine, families: Sequence[Sequence[int]], ess: float) -> NDArray[np.float64]:
     """Give the BDeu of families, each its parents and then its node, on the rows without a gap in the family."""
-    from tanbark.counts import dirichlet_kernels as kernels
-
-    codes, weights = coded_rows(counts)
+    states = counts.schema.cardinalities
+    sizes = [math.prod(states[c] for c in family) for family in families]
+    dense = [k for k, size in enumerate(sizes) if size <= DENSE_CELLS]
     out = np.zeros(len(families))
-    ends = np.cumsum([0, *map(len, families)])
-    members = np.fromiter((c for family in families for c in family), np.int64, count=int(ends[-1]))
-    states = np.array(counts.schema.cardinalities, np.int64)
-    kernels.family_scores(codes, weights, states, members, ends, float(ess), make_store(codes.shape[1]), out)
+    for k, table in zip(dense, counts.tables([tuple(families[k]) for k in dense]), strict=True):
+        out[k] = _family_score(table.reshape(-1, states[families[k][-1]]), ess, float(sizes[k]))
+    large = [k for k, size in enumerate(sizes) if size > DENSE_CELLS]
+    for k, (cells, found) in zip(large, counts.cells([tuple(families[k]) for k in large]), strict=True):
+        configs, place = np.unique(cells[:, :-1], axis=0, return_inverse=True)
+        table = np.zeros((len(configs), states[families[k][-1]]))
+        np.add.at(table, (place.ravel(), cells[:, -1]), found)
+        out[k] = _family_score(table, ess, float(sizes[k]))
     return out
+
+
+def _family_score(table: NDArray[Any], ess: float, size: float) -> float:
+    """Give h of a family less h of its parents, from the counts by parent configuration and state of the node."""
+    above, below = table[table > 0], table.sum(axis=1)
+    below, q = below[below > 0], size / table.shape[1]
+    more = (gammaln(ess / size + above) - gammaln(ess / size)).sum()
+    return float(more - (gammaln(ess / q + below) - gammaln(ess / q)).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -73,6 +73,9 @@ class MemoryCounts:
         flat, ends = self._count_sets(sets, sizes), np.cumsum(sizes)
         return [flat[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes, strict=True)]
 
+    def prefetch(self, sets: Iterable[ColumnSet]) -> None:
+        """Do nothing: a table in memory is counted when it is asked for."""
+
     def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
         """Count groups of sets whose tables have one shape: one array a group, its sets along the first axis."""
         shapes = [tuple(int(self._states[column]) for column in group[0]) for group in groups]
@@ -109,9 +112,10 @@ class MemoryCounts:
             gain[low:high], rows[low:high] = self._measure_pairs(pairs)
         return PairInformation(gain, rows)
 
-    def pair_tables(self) -> Counts:
-        """Count (i, j, class) for all pairs of features i < j, one table after another in one flat array."""
-        pairs = np.stack(pair_indices(len(self.schema.features)), axis=1)
+    def pair_tables(self, pairs: Integers | None = None) -> Counts:
+        """Count (i, j, class) for pairs of features, by default all i < j, one table after another in a flat array."""
+        if pairs is None:
+            pairs = np.stack(pair_indices(len(self.schema.features)), axis=1)
         return self._count_pairs(pairs)[0]
 
     def feature_tables(self) -> Counts:
@@ -235,36 +239,17 @@ class MemoryCounts:
             low = high
 
     def _measure_pairs(self, pairs: Integers) -> tuple[Floats, Floats]:
-        from tanbark.counts import kernels
-
         n_classes = int(self._states[self.schema.target])
         sizes = self._states[pairs[:, 0]] * self._states[pairs[:, 1]] * n_classes
         gain, rows = np.zeros(len(pairs)), np.zeros(len(pairs))
         dense = np.flatnonzero(sizes <= DENSE_CELLS)
         counts, starts = self._count_pairs(pairs[dense])
         left, right = self._states[pairs[dense, 0]], self._states[pairs[dense, 1]]
-        found, n = np.zeros(len(dense)), np.zeros(len(dense))
-
-        def work(low: int, high: int) -> None:
-            part = slice(low, high)
-            kernels.pair_gains(counts, starts[part], left[part], right[part], n_classes, found[part], n[part])
-
-        run_threads(work, blocks(len(dense), max(1, -(-len(dense) // (4 * self._threads)))), self._threads)
-        gain[dense], rows[dense] = found, n
+        gain[dense], rows[dense] = measure_tables(counts, starts, left, right, n_classes, self._threads)
         for pair in np.flatnonzero(sizes > DENSE_CELLS):
-            gain[pair], rows[pair] = self._measure_by_cells(tuple(pairs[pair].tolist()))
+            ((states, n),) = self.cells([(*pairs[pair].tolist(), self.schema.target)])
+            gain[pair], rows[pair] = measure_by_cells(states, n)
         return gain, rows
-
-    def _measure_by_cells(self, pair: tuple[int, int]) -> tuple[float, float]:
-        """Measure one pair by its observed cells, class by class, without its full table."""
-        ((states, counts),) = self.cells([(*pair, self.schema.target)])
-        gain = 0.0
-        for label in np.unique(states[:, 2]):
-            rows = states[:, 2] == label
-            left, right, n = states[rows, 0], states[rows, 1], counts[rows].astype(float)
-            margins = np.bincount(left, n)[left] * np.bincount(right, n)[right]
-            gain += float((n * np.log(n * n.sum() / margins)).sum())
-        return max(gain, 0.0), float(counts.sum())
 
     def _count_pairs(self, pairs: Integers) -> tuple[Counts, Integers]:
         """Count (left, right, class) for pairs; give the flat tables and where each begins."""
@@ -330,3 +315,30 @@ class MemoryCounts:
             held_rows = margins[first[column] : first[column] + self._states[column]].sum()
             complete[column] = int(held_rows == codes.shape[1])
         return bits, first, complete, segments, margins
+
+
+def measure_tables(
+    counts: Counts, starts: Integers, left: Integers, right: Integers, n_classes: int, threads: int
+) -> tuple[Floats, Floats]:
+    """Measure pairs by their (left, right, class) tables, which begin at ``starts``: N I(left; right | class) and N."""
+    from tanbark.counts import kernels
+
+    gain, rows = np.zeros(len(starts)), np.zeros(len(starts))
+
+    def work(low: int, high: int) -> None:
+        part = slice(low, high)
+        kernels.pair_gains(counts, starts[part], left[part], right[part], n_classes, gain[part], rows[part])
+
+    run_threads(work, blocks(len(starts), max(1, -(-len(starts) // (4 * threads)))), threads)
+    return gain, rows
+
+
+def measure_by_cells(states: Integers, counts: Counts) -> tuple[float, float]:
+    """Measure one pair by its observed (left, right, class) cells, class by class, without its full table."""
+    gain = 0.0
+    for label in np.unique(states[:, 2]):
+        rows = states[:, 2] == label
+        left, right, n = states[rows, 0], states[rows, 1], counts[rows].astype(float)
+        margins = np.bincount(left, n)[left] * np.bincount(right, n)[right]
+        gain += float((n * np.log(n * n.sum() / margins)).sum())
+    return max(gain, 0.0), float(counts.sum())

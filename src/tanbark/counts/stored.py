@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -12,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.engine import ColumnSet, Counts, Floats, PairInformation
-from tanbark.counts.memory import MemoryCounts
+from tanbark.counts.memory import MemoryCounts, measure_tables
 from tanbark.errors import InputError
 from tanbark.graph.trees import pair_indices
-from tanbark.machine import blocks, run_threads, thread_count
-from tanbark.table import Schema
+from tanbark.machine import thread_count
+from tanbark.table import Column, Schema
 
 WORTH_THREADS = 1 << 18
 
@@ -125,6 +126,9 @@ class StoredCounts:
         table = self.flat[start : start + math.prod(shape)].reshape(shape)
         return table.transpose([stored.index(c) for c in columns])
 
+    def prefetch(self, sets: Iterable[ColumnSet]) -> None:
+        """Do nothing: the tables are there."""
+
     def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
         """Look up groups of stored tables of one shape, stacked along the first axis."""
         target = self.schema.target
@@ -157,20 +161,12 @@ class StoredCounts:
 
     def pair_information(self) -> PairInformation:
         """Measure the dependence of every two features given the class."""
-        from tanbark.counts import kernels
-
         states = np.array(self.schema.cardinalities, np.int64)
         first, second = pair_indices(self.schema.target)
-        gain, rows = np.zeros(len(first)), np.zeros(len(first))
         threads = thread_count(None) if self.flat.size >= WORTH_THREADS else 1
-
-        def work(low: int, high: int) -> None:
-            part = slice(low, high)
-            left, right = states[first[part]], states[second[part]]
-            kernels.pair_gains(self.flat, self._pair_starts[part], left, right, int(states[-1]), gain[part], rows[part])
-
-        run_threads(work, blocks(len(first), max(1, -(-len(first) // (4 * threads)))), threads)
-        return PairInformation(gain, rows)
+        return PairInformation(
+            *measure_tables(self.flat, self._pair_starts, states[first], states[second], int(states[-1]), threads)
+        )
 
     def batches(self, size: int = 65536) -> Iterator[tuple[NDArray[np.unsignedinteger], Floats | None]]:
         """Refuse: the rows are gone."""
@@ -198,9 +194,39 @@ class StoredCounts:
             parts.append(new.ravel())
         return replace(larger, flat=np.concatenate(parts))
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file that ``tanbark.load_counts`` reads."""
+        from tanbark.counts.counts_file import save_counts
+
+        save_counts(self, path)
+
+    def of_order(self, order: int) -> StoredCounts:
+        """Give the counts of a lower order that these hold."""
+        return StoredCounts(self.schema, order, self.flat[: stored_cells(self.schema, order)])
+
+    def aligned(self, schema: Schema) -> StoredCounts:
+        """Give the counts for a schema with the same columns, whose categories are ours or more, in any order."""
+        if schema == self.schema:
+            return self
+        places = [_places(mine, theirs) for mine, theirs in zip(self.schema.columns, schema.columns, strict=True)]
+        wider = StoredCounts(schema, self.order, np.zeros(0, self.flat.dtype))
+        parts = []
+        for columns in wider._sets():
+            table = np.zeros([schema.cardinalities[c] for c in columns], self.flat.dtype)
+            table[np.ix_(*(places[c] for c in columns))] = self._table(columns)
+            parts.append(table.ravel())
+        return replace(wider, flat=np.concatenate(parts))
+
     def __add__(self, other: StoredCounts) -> StoredCounts:
-        self._check_alike(other)
-        return StoredCounts(self.schema, self.order, self.flat + other.flat)
+        if self.schema == other.schema and self.order == other.order:
+            return StoredCounts(self.schema, self.order, self.flat + other.flat)
+        schema = joined_schema(self.schema, other.schema)
+        if self.order != other.order:
+            msg = (
+                f"Counts of order {self.order} and of order {other.order} cannot be added; count both for one learner."
+            )
+            raise InputError(msg)
+        return StoredCounts(schema, self.order, self.aligned(schema).flat + other.aligned(schema).flat)
 
     def __sub__(self, other: StoredCounts) -> StoredCounts:
         self._check_alike(other)
@@ -214,3 +240,38 @@ class StoredCounts:
         if self.schema != other.schema or self.order != other.order:
             msg = "Only counts of the same columns, states and order can be added or subtracted."
             raise InputError(msg)
+
+
+def joined_schema(left: Schema, right: Schema) -> Schema:
+    """Give a schema with the categories of both, sorted where those of both are."""
+    if left.names != right.names:
+        msg = f"Only counts of the same columns can be added; these have {left.names[:10]} and {right.names[:10]}."
+        raise InputError(msg)
+    return Schema(tuple(_joined(mine, other) for mine, other in zip(left.columns, right.columns, strict=True)))
+
+
+def _joined(mine: Column, other: Column) -> Column:
+    if mine == other:
+        return mine
+    alike = replace(mine, levels=()) == replace(other, levels=())
+    if mine.kind != "category" or not (alike or not mine.levels or not other.levels):
+        msg = (
+            f"The counts of column {mine.name!r} rest on different states (cut points, types or gaps) and cannot be "
+            "added. Count both parts with one schema: scan(..., schema=...)."
+        )
+        raise InputError(msg)
+    both = mine.with_levels(other.levels)
+    sort = list(mine.levels) == sorted(mine.levels) and list(other.levels) == sorted(other.levels)
+    known = mine if mine.levels else other
+    return replace(known, levels=tuple(sorted(both.levels)) if sort else both.levels)
+
+
+def _places(mine: Column, theirs: Column) -> list[int]:
+    """Give the codes that our states have in another column."""
+    if mine == theirs:
+        return list(range(mine.n_states))
+    if mine.kind != "category" or mine.gap_state != theirs.gap_state or not set(mine.levels) <= set(theirs.levels):
+        msg = f"The states of column {mine.name!r} are not all among those it is to have."
+        raise InputError(msg)
+    shift = int(mine.gap_state)
+    return [*range(shift), *(theirs.levels.index(level) + shift for level in mine.levels)] or [0]

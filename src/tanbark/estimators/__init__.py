@@ -5,6 +5,7 @@ from tanbark.estimators.averaged import A2DE, AODE
 from tanbark.estimators.averaging import ModelAveraging
 from tanbark.estimators.blanket import MarkovBlanketMML
 from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
+from tanbark.estimators.comparison import Comparison, compare_scores, hommel
 from tanbark.estimators.discretizers import (
     MDLPDiscretizer,
     MedianDiscretizer,
@@ -16,6 +17,7 @@ from tanbark.estimators.explain import Explanation, RowExplanation
 from tanbark.estimators.general import BAN, GBN, ChowLiuTree, SparseCandidateGBN
 from tanbark.estimators.model_file import load
 from tanbark.estimators.parameters import AWNB, EM, MANB, WANBIA
+from tanbark.estimators.scan import Scan, scan
 from tanbark.estimators.searched import (
     BSEJ,
     FSSJ,
@@ -51,6 +53,7 @@ __all__ = [
     "ArcReport",
     "BayesNetClassifier",
     "ChowLiuTree",
+    "Comparison",
     "CrossValidation",
     "ExactANB",
     "ExactGBN",
@@ -64,6 +67,7 @@ __all__ = [
     "NaiveBayes",
     "QuantileDiscretizer",
     "RowExplanation",
+    "Scan",
     "SelectiveNaiveBayes",
     "SparseCandidateGBN",
     "SuperParentTAN",
@@ -72,6 +76,9 @@ __all__ = [
     "UniformDiscretizer",
     "WrapperKDB",
     "arc_report",
+    "compare_scores",
     "cross_validate_network",
+    "hommel",
     "load",
+    "scan",
 ]

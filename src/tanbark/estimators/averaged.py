@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tanbark.counts import CountEngine, MemoryCounts, StoredCounts
+from tanbark.counts import CountEngine, MemoryCounts, PartedCounts, StoredCounts
 from tanbark.errors import OptionError, TableTooLargeError
 from tanbark.estimators import inputs
 from tanbark.estimators.base import Codes, Floats, TableClassifier
@@ -48,7 +48,9 @@ class AveragedClassifier(TableClassifier):
                     f"{'AODE' if order == 2 else 'TAN'}, or raise max_cells."
                 )
                 raise TableTooLargeError(msg)
-        if not hasattr(self, "counts_") and rows is not None:
+        if isinstance(counts, PartedCounts):
+            self.counts_ = counts.stored(self._stored_order())
+        elif not hasattr(self, "counts_") and rows is not None:
             self.counts_ = StoredCounts.of(rows, self._stored_order())
         return self._estimate()
 

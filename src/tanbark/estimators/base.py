@@ -19,6 +19,8 @@ from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, T
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
 from tanbark.estimators.explain import Explained, Explanation, explain_rows
+from tanbark.estimators.predict_file import FilePrediction
+from tanbark.estimators.scan import Scan, as_scan, is_scan, note_schema, open_counts
 from tanbark.estimators.uncertainty import Counted, check_share, feature_support
 from tanbark.inference import normalize
 from tanbark.params import Smoothing
@@ -55,7 +57,7 @@ def _learns_from_counts(classifier: TableClassifier) -> bool:
     return True
 
 
-class TableClassifier(ClassifierMixin, BaseEstimator):
+class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
     """The shell that all classifiers share: a subclass turns counts into a model, and codes into log-joints."""
 
     alpha: float
@@ -82,6 +84,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
         """Learn from counts, and from rows where they are there."""
         raise AssertionError("every classifier learns")
+
+    def _needs_rows(self) -> bool:
+        """Say whether learning must see the rows themselves, beside their counts."""
+        return False
 
     def _joint(self, codes: Codes) -> Floats:
         """Give log P(class, observed) for every row and class."""
@@ -116,19 +122,26 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ learning
 
     @_all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Learn structure and parameters.
 
         Parameters
         ----------
-        X : frame or array of shape (n_rows, n_features)
-            Strings, numbers, booleans and categoricals; None, NaN and NA are gaps.
+        X : frame or array of shape (n_rows, n_features); or a file, a lazy frame or a :func:`tanbark.scan`
+            Strings, numbers, booleans and categoricals; None, NaN and NA are gaps. Files and the like are read in
+            batches, as often as the learner needs (``passes_``), and need not fit in memory.
         y : array-like of shape (n_rows,)
             Labels, without gaps.
         sample_weight : array-like of shape (n_rows,), optional
-            How many times each row counts.
+            How many times each row counts; for a file, the name of the column that says it.
+        target : str
+            For a file and the like, the name of the column with the labels.
         """
         self._check_options()
+        for name in ("passes_", "sketch_errors_"):
+            self.__dict__.pop(name, None)
+        if target is not None or is_scan(X):
+            return self._fit_scan(as_scan(X, target, y, sample_weight))
         return self._learn_table(self._encode_training(X, y, sample_weight, None))
 
     def _learn_table(self, table: CodedTable) -> Self:
@@ -140,6 +153,17 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             self.counts_ = StoredCounts.of(rows, order)
             return self._learn(self.counts_, rows)
         return self._learn(rows, rows)
+
+    def _fit_scan(self, rows: Scan) -> Self:
+        """Learn from rows that are read in batches."""
+        self.__dict__.pop("counts_", None)
+        engine = open_counts(self, rows)
+        order = self._stored_order()
+        if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
+            self.counts_ = engine.stored(order)
+        self._learn(getattr(self, "counts_", engine), engine.collected() if self._needs_rows() else None)
+        self.passes_ = engine.passes.total
+        return self
 
     @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
     @_all_or_nothing
@@ -169,6 +193,29 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         self._check_options()
         self.counts_ = self._stored_counts() - self._count_further(X, y, sample_weight, grow=False)
+        return self._learn(self.counts_, None)
+
+    @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
+    @_all_or_nothing
+    def fit_counts(self, counts: StoredCounts) -> Self:
+        """Learn from counts alone: those of another model (``counts_``), or of several machines, added up.
+
+        Parameters
+        ----------
+        counts : StoredCounts
+            Their schema tells columns, categories and classes.
+        """
+        self._check_options()
+        if not isinstance(counts, StoredCounts) or counts.order < self._stored_order():
+            have = f"counts of order {counts.order}" if isinstance(counts, StoredCounts) else type(counts).__name__
+            msg = (
+                f"{type(self).__name__} learns from StoredCounts of order {self._stored_order()}, such as the counts_ "
+                f"of a model of its kind; got {have}."
+            )
+            raise OptionError(msg)
+        self.counts_ = counts.of_order(self._stored_order())
+        note_schema(self, counts.schema)
+        inputs.read_class_prior(self.class_prior, self.classes_)
         return self._learn(self.counts_, None)
 
     def _stored_counts(self) -> StoredCounts:
@@ -225,7 +272,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         inputs.read_class_prior(self.class_prior, self.classes_)
         self.encoder_ = learn_encoder(
             raw, labels, weights, len(self.classes_), discretize=self.discretize, n_jobs=self.n_jobs,
-            categorical=inputs.categorical_mask(self.categorical_features, raw),
+            categorical=inputs.categorical_mask(self.categorical_features, [raw.name(c) for c in range(raw.n_columns)]),
         )  # fmt: skip
         self.encoder_ = self._mark_gaps(self.encoder_, raw)
         names = tuple(column.name for column in self.encoder_.columns)
@@ -383,6 +430,18 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         from tanbark.estimators.model_file import save
 
         save(self, path)
+
+    def _picture(self) -> str:
+        """Give the picture of the learnt network as HTML, where there is one."""
+        network = getattr(self, "network_", None)
+        return "" if network is None else str(network._repr_html_())
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._picture()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        told: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        return {**told, "text/html": told["text/html"] + self._picture()} if "text/html" in told else told
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_parameters_")

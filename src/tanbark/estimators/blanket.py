@@ -211,7 +211,7 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
             self.classes_ = self.classes_[there]
         self.encoder_ = learn_encoder(
             raw, labels, weights, len(self.classes_), discretize=self.discretize, n_jobs=self.n_jobs,
-            categorical=inputs.categorical_mask(self.categorical_features, raw),
+            categorical=inputs.categorical_mask(self.categorical_features, [raw.name(c) for c in range(raw.n_columns)]),
         )  # fmt: skip
         names = tuple(column.name for column in self.encoder_.columns)
         self.schema_ = Schema((*self.encoder_.columns, inputs.class_column(y, self.classes_, names)))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.estimators.waterfall import waterfall_svg
 from tanbark.graph.frames import make_frame
 from tanbark.table import Level, Schema, missing_code
 
@@ -56,7 +57,7 @@ class RowExplanation:
     def __str__(self) -> str:
         """Write a table, the strongest evidence first."""
         total = Part("log-odds", "", "", self.log_odds)
-        cells = [("evidence", "value", "given", "nats", "bits"), *(_cells(part) for part in (*self._ranked(), total))]
+        cells = [("evidence", "value", "given", "nats", "bits"), *(_cells(part) for part in (*self.ranked(), total))]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [
             "  ".join(text.rjust(width) if k > 2 else text.ljust(width) for k, (text, width) in enumerate(pairs))
@@ -74,8 +75,11 @@ class RowExplanation:
     def __repr__(self) -> str:
         return str(self)
 
-    def _ranked(self) -> list[Part]:
-        """The prior, then the features by strength; where there are very many, the weakest as one."""
+    def _repr_html_(self) -> str:
+        return waterfall_svg(self)
+
+    def ranked(self) -> list[Part]:
+        """Give the prior, then the features by strength; where there are very many, the weakest as one."""
         prior, *features = self.parts
         features.sort(key=lambda part: -abs(part.nats))
         if len(features) <= MOST + 1:
@@ -121,6 +125,11 @@ class Explanation:
     def __repr__(self) -> str:
         more = len(self.rows) - SHOWN
         return "\n\n".join([*map(str, self.rows[:SHOWN]), *([f"… and {more} more rows"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        more = len(self.rows) - SHOWN
+        rest = f"<p>… and {more} more rows</p>" if more > 0 else ""
+        return "".join(f"<div>{row._repr_html_()}</div>" for row in self.rows[:SHOWN]) + rest
 
     def to_frame(self, *, backend: str | None = None) -> Any:
         """Give a frame with a line per row and part; ``backend`` is "pandas", "polars" or "pyarrow"."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,30 +81,30 @@ def as_table(estimator: Any, X: Any) -> Any:
     )
 
 
-def categorical_mask(wanted: Any, table: RawTable) -> NDArray[np.bool_] | None:
+def categorical_mask(wanted: Any, names: Sequence[str]) -> NDArray[np.bool_] | None:
     """Turn ``categorical_features`` into a mask of columns; None leaves the choice to the values."""
+    n_columns = len(names)
     if isinstance(wanted, str):
         find("categorical_features", wanted, {"auto": None, "all": None})
-        return None if wanted == "auto" else np.ones(table.n_columns, bool)
+        return None if wanted == "auto" else np.ones(n_columns, bool)
     expected = "categorical_features must be 'auto', 'all', a mask, or names or positions of columns"
     if not isinstance(wanted, Iterable):
         msg = f"{expected}; got {wanted!r}."
         raise OptionError(msg)
     chosen: list[Any] = list(wanted)
     if chosen and all(isinstance(item, (bool, np.bool_)) for item in chosen):
-        if len(chosen) == table.n_columns:
+        if len(chosen) == n_columns:
             return np.array(chosen, bool)
-        msg = f"{expected}; this mask has {len(chosen)} entries for {table.n_columns} columns."
+        msg = f"{expected}; this mask has {len(chosen)} entries for {n_columns} columns."
         raise OptionError(msg)
-    mask = np.zeros(table.n_columns, bool)
-    names = [table.name(column) for column in range(table.n_columns)]
+    mask = np.zeros(n_columns, bool)
     for item in chosen:
-        if isinstance(item, (int, np.integer)) and not isinstance(item, bool) and 0 <= item < table.n_columns:
+        if isinstance(item, (int, np.integer)) and not isinstance(item, bool) and 0 <= item < n_columns:
             mask[int(item)] = True
         elif item in names:
-            mask[names.index(item)] = True
+            mask[list(names).index(item)] = True
         else:
-            msg = f"{expected}; {item!r} is none of the {table.n_columns} columns.{nearest(item, names)}"
+            msg = f"{expected}; {item!r} is none of the {n_columns} columns.{nearest(item, list(names))}"
             raise OptionError(msg)
     return mask
 

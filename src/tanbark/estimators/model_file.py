@@ -6,10 +6,8 @@ import inspect
 import json
 import math
 import os
-import secrets
 from collections.abc import Callable, Mapping, Set
 from copy import copy
-from itertools import pairwise
 from pathlib import Path
 from reprlib import repr as short
 from typing import Any
@@ -31,8 +29,9 @@ from tanbark.estimators.parameters import ParameterEstimator
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
 from tanbark.inference.averaged import super_parent_cells
-from tanbark.machine import thread_count
+from tanbark.machine import thread_count, write_whole
 from tanbark.table import Column, Schema
+from tanbark.table.document import column_document, demand, is_number, read_column, read_list
 
 FORMAT = "tanbark-model"
 VERSION = 1
@@ -71,19 +70,7 @@ def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:
 
 def _write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    target = Path(path)
-    if not target.parent.is_dir():
-        msg = f"There is no directory {str(target.parent)!r} to write {target.name!r} to. Make it first."
-        raise FileNotFoundError(msg)
-    partial = target.parent / f".{secrets.token_hex(8)}.tmp"
-    try:
-        # a lone surrogate is no UTF-8; the backslash makes it an escape of JSON
-        with partial.open("x", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text + "\n")
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    write_whole(path, (text + "\n").encode(errors="backslashreplace"))  # a lone surrogate becomes an escape of JSON
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -129,7 +116,7 @@ def _to_document(model: TableClassifier) -> dict[str, Any]:
         "estimator": type(model).__name__,
         "options": {name: _plain(value, f"the option {name}") for name, value in model.get_params(deep=False).items()},
         "named": hasattr(model, "feature_names_in_"),
-        "columns": [_column_document(column) for column in model.schema_.columns],
+        "columns": [column_document(column) for column in model.schema_.columns],
         "labels": dtype.kind if dtype.kind in LABELS else dtype.name,
         **(_network_document(model) if isinstance(model, NetworkClassifier) else {}),
         **({"counts": model.counts_.flat.tolist()} if isinstance(model, AveragedClassifier) else {}),
@@ -173,15 +160,6 @@ def _network(model: TableClassifier) -> Network:
     return model.network_ if isinstance(model, NetworkClassifier) else model.naive_
 
 
-def _column_document(column: Column) -> dict[str, Any]:
-    document: dict[str, Any] = {"name": column.name, "kind": column.kind, "values": column.values}
-    if column.gap_state:
-        document["gap_state"] = True
-    if column.kind == "interval":
-        return {**document, "cuts": list(column.cuts)}
-    return {**document, "levels": [_plain(level, f"the category {column.name}") for level in column.levels]}
-
-
 def _plain(value: Any, what: str) -> Any:
     """Turn an option or a category into JSON that :func:`_option` understands, or say that it cannot be."""
     if type(value) is parts().get(type(value).__name__):
@@ -204,9 +182,9 @@ def _plain(value: Any, what: str) -> Any:
 
 
 def _from_document(document: Any) -> Any:
-    _demand(isinstance(document, dict) and document.get("format") == FORMAT, "this is no model file of Tanbark")
+    demand(isinstance(document, dict) and document.get("format") == FORMAT, "this is no model file of Tanbark")
     version = document.get("version")
-    _demand(type(version) is int and version >= 1, f"the version {short(version)} is none")
+    demand(type(version) is int and version >= 1, f"the version {short(version)} is none")
     if version > VERSION:
         msg = f"the file has version {version}, newer than {VERSION}, which this Tanbark reads; update Tanbark"
         raise ModelFileError(msg)
@@ -215,7 +193,7 @@ def _from_document(document: Any) -> Any:
         from tanbark.estimators import model_file_others as others
 
         return others.restore_text(document) if kind == "TextNaiveBayes" else others.restore_members(document)
-    _demand(isinstance(kind, str) and kind in classifiers(), f"the estimator {short(kind)} is unknown")
+    demand(isinstance(kind, str) and kind in classifiers(), f"the estimator {short(kind)} is unknown")
     cls = classifiers()[kind]
     model = cls(**_options(document["options"], cls))
     _restore(model, document)
@@ -229,17 +207,17 @@ def _from_document(document: Any) -> Any:
         network = _network(model._estimate())
     for node, table in enumerate(network.tables):
         sums = table.sum(axis=network.axes(node).index(node))
-        _demand(np.allclose(sums, 1.0), f"the counts of {network.dag.names[node]!r} give no probabilities")
+        demand(np.allclose(sums, 1.0), f"the counts of {network.dag.names[node]!r} give no probabilities")
     return model
 
 
 def _restore(model: TableClassifier, document: dict[str, Any]) -> None:
     """Give a model the columns and classes that fitting it had given."""
-    schema = Schema(tuple(_column(item) for item in _list(document["columns"], "columns")))
-    _demand(len(schema.columns) >= 2, "a model needs a feature and a class")
-    _demand(schema.columns[-1].kind == "category" and len(schema.columns[-1].levels) > 0, "the class has no labels")
+    schema = Schema(tuple(read_column(item) for item in read_list(document["columns"], "columns")))
+    demand(len(schema.columns) >= 2, "a model needs a feature and a class")
+    demand(schema.columns[-1].kind == "category" and len(schema.columns[-1].levels) > 0, "the class has no labels")
     named = document["named"]
-    _demand(isinstance(named, bool), "whether the columns have names is not said")
+    demand(isinstance(named, bool), "whether the columns have names is not said")
     model.schema_ = schema
     model.encoder_ = Encoder(schema.features)
     model.classes_ = _labels(schema.columns[-1], document["labels"])
@@ -251,18 +229,18 @@ def _restore(model: TableClassifier, document: dict[str, Any]) -> None:
 def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None:
     """Give a model its graph, counts and weights."""
     schema = model.schema_
-    parents = [_parents(item, len(schema.columns)) for item in _list(document["parents"], "parents")]
+    parents = [_parents(item, len(schema.columns)) for item in read_list(document["parents"], "parents")]
     score, weights = document["structure_score"], document["weights"]
-    _demand(score is None or _is_number(score), "the structure score is no number")
+    demand(score is None or is_number(score), "the structure score is no number")
     model.dag_ = Dag(schema.names, tuple(parents))
     model.family_counts_ = _counts(document["counts"], schema, model.dag_)
     if score is not None:
         model.structure_score_ = float(score)
     weighted = model.parameters is not None and model.parameters.weighs
-    _demand(weighted == (weights is not None), "weights and parameters do not go together")
+    demand(weighted == (weights is not None), "weights and parameters do not go together")
     if weighted:
-        numbers = _list(weights, "weights")
-        _demand(len(numbers) == schema.target and all(map(_is_number, numbers)), "there is not one weight per feature")
+        numbers = read_list(weights, "weights")
+        demand(len(numbers) == schema.target and all(map(is_number, numbers)), "there is not one weight per feature")
         model.parameters_ = clone(model.parameters)
         model.parameters_.weights_ = dict(zip(schema.names, map(float, numbers), strict=False))
 
@@ -270,31 +248,17 @@ def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None
 def _restore_average(model: AveragedClassifier, document: dict[str, Any]) -> None:
     """Give a model the counts of its pairs or triples."""
     order = model._stored_order()
-    flat = _list(document["counts"], "counts")
-    _demand(len(flat) == stored_cells(model.schema_, order), "the counts do not fit the columns")
-    _demand(super_parent_cells(model.schema_, model._orders()[0]) <= model.max_cells, "max_cells is too small")
+    flat = read_list(document["counts"], "counts")
+    demand(len(flat) == stored_cells(model.schema_, order), "the counts do not fit the columns")
+    demand(super_parent_cells(model.schema_, model._orders()[0]) <= model.max_cells, "max_cells is too small")
     model.counts_ = StoredCounts(model.schema_, order, _numbers(flat, "the model"))
 
 
-def _demand(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ModelFileError(otherwise)
-
-
-def _list(value: Any, what: str) -> list[Any]:
-    _demand(isinstance(value, list), f"the {what} are no list")
-    return value  # type: ignore[no-any-return]  # demanded above
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _options(document: Any, cls: Callable[..., Any]) -> dict[str, Any]:
-    _demand(isinstance(document, dict), "the options are no mapping")
+    demand(isinstance(document, dict), "the options are no mapping")
     known = inspect.signature(cls).parameters
     for name in document:
-        _demand(name in known, f"the option {short(name)} is unknown")
+        demand(name in known, f"the option {short(name)} is unknown")
     return {name: _option(value) for name, value in document.items()}
 
 
@@ -305,63 +269,45 @@ def _option(value: Any) -> Any:
         return value
     for kind in (tuple, set):
         if kind.__name__ in value:
-            return kind(_option(item) for item in _list(value[kind.__name__], "items of an option"))
+            return kind(_option(item) for item in read_list(value[kind.__name__], "items of an option"))
     if "pairs" in value:
-        return {_option(key): _option(item) for key, item in _list(value["pairs"], "pairs of an option")}
+        return {_option(key): _option(item) for key, item in read_list(value["pairs"], "pairs of an option")}
     name = value["part"]
-    _demand(isinstance(name, str) and name in parts(), f"the part {short(name)} is unknown")
+    demand(isinstance(name, str) and name in parts(), f"the part {short(name)} is unknown")
     return parts()[name](**_options(value["options"], parts()[name]))
 
 
-def _column(document: Any) -> Column:
-    _demand(isinstance(document, dict), "a column is no mapping")
-    name, kind, values = document["name"], document["kind"], document["values"]
-    _demand(isinstance(name, str), f"the column name {short(name)} is no string")
-    _demand(kind in ("category", "interval"), f"the column {name!r} is of unknown kind {short(kind)}")
-    _demand(values in ("number", "text", "boolean"), f"the column {name!r} holds unknown values {short(values)}")
-    gap_state = document.get("gap_state", False)
-    _demand(isinstance(gap_state, bool), f"whether a gap of {name!r} is a state is not said")
-    if kind == "interval":
-        cuts = _list(document["cuts"], f"cuts of {name!r}")
-        _demand(all(map(_is_number, cuts)), f"a cut of {name!r} is no number")
-        _demand(all(low < high for low, high in pairwise(cuts)), f"the cuts of {name!r} do not rise")
-        return Column(name, kind, values, cuts=tuple(float(cut) for cut in cuts), gap_state=gap_state)
-    levels = tuple(_list(document["levels"], f"categories of {name!r}"))
-    plain = all(isinstance(level, (str, bool, int, float)) for level in levels)
-    _demand(plain, f"a category of {name!r} is no plain value")
-    _demand(len(set(levels)) == len(levels), f"a category of {name!r} occurs twice")
-    return Column(name, kind, values, levels, gap_state=gap_state)
-
-
 def _labels(column: Column, kind: Any) -> NDArray[Any]:
-    _demand(isinstance(kind, str) and kind in LABELS, f"labels of type {short(kind)} are unknown")
+    demand(isinstance(kind, str) and kind in LABELS, f"labels of type {short(kind)} are unknown")
     labels: NDArray[Any] = np.empty(len(column.levels), dtype=object)
     labels[:] = column.levels
     labels = labels.astype(LABELS[kind])
     same = [(type(label), label) for label in labels.tolist()] == [(type(level), level) for level in column.levels]
-    _demand(same, f"a label is not of the type {kind!r}")
+    demand(same, f"a label is not of the type {kind!r}")
     return labels
 
 
 def _parents(document: Any, n: int) -> tuple[int, ...]:
-    parents = _list(document, "parents of a column")
-    _demand(all(type(parent) is int and 0 <= parent < n for parent in parents), "a parent is no column")
+    parents = read_list(document, "parents of a column")
+    demand(all(type(parent) is int and 0 <= parent < n for parent in parents), "a parent is no column")
     return tuple(parents)
 
 
 def _counts(document: Any, schema: Schema, dag: Dag) -> tuple[NDArray[Any], ...]:
-    _demand(len(_list(document, "counts")) == len(schema.columns), "there is not one table of counts for each column")
+    demand(
+        len(read_list(document, "counts")) == len(schema.columns), "there is not one table of counts for each column"
+    )
     tables = []
     for node, item in enumerate(document):
         name = schema.names[node]
-        flat = _list(item, f"counts of {name!r}")
+        flat = read_list(item, f"counts of {name!r}")
         shape = [schema.cardinalities[c] for c in family_axes(dag.parents[node], node, schema.target)]
-        _demand(len(flat) == math.prod(shape), f"the counts of {name!r} do not fit its states")
+        demand(len(flat) == math.prod(shape), f"the counts of {name!r} do not fit its states")
         tables.append(_numbers(flat, repr(name)).reshape(shape))
     return tuple(tables)
 
 
 def _numbers(flat: list[Any], whose: str) -> NDArray[Any]:
-    _demand(all(_is_number(n) and n >= 0 for n in flat), f"a count of {whose} is no number of at least 0")
+    demand(all(is_number(n) and n >= 0 for n in flat), f"a count of {whose} is no number of at least 0")
     whole = all(isinstance(n, int) for n in flat)
     return np.array(flat, dtype=np.int64 if whole else np.float64)

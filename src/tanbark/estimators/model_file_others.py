@@ -13,6 +13,7 @@ from tanbark.estimators.averaging import ModelAveraging
 from tanbark.estimators.inputs import class_column
 from tanbark.estimators.text import TextNaiveBayes
 from tanbark.params import Smoothing
+from tanbark.table.document import column_document, demand, read_column, read_list
 
 
 def save_text(model: TextNaiveBayes, path: str | os.PathLike[str]) -> None:
@@ -23,7 +24,7 @@ def save_text(model: TextNaiveBayes, path: str | os.PathLike[str]) -> None:
     files._write({
         "format": files.FORMAT, "version": files.VERSION, "estimator": type(model).__name__, "options": options,
         "names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
-        "columns": [files._column_document(class_column(None, model.classes_, ()))],
+        "columns": [column_document(class_column(None, model.classes_, ()))],
         "labels": dtype.kind if dtype.kind in files.LABELS else dtype.name,
         "texts": model.class_counts_.tolist(), "counts": model.word_counts_.tolist(),
     }, path)  # fmt: skip
@@ -32,19 +33,20 @@ def save_text(model: TextNaiveBayes, path: str | os.PathLike[str]) -> None:
 def restore_text(document: dict[str, Any]) -> TextNaiveBayes:
     """Read a classifier of texts back."""
     model = TextNaiveBayes(**files._options(document["options"], TextNaiveBayes))
-    model.classes_ = files._labels(files._column(files._list(document["columns"], "columns")[0]), document["labels"])
-    texts, rows = files._list(document["texts"], "texts"), files._list(document["counts"], "counts")
-    files._demand(len(texts) == len(rows) == len(model.classes_) > 0, "there is not one line of counts for each class")
-    files._demand(
-        len({len(files._list(row, "counts of a class")) for row in rows}) == 1, "the counts are of different lengths"
+    model.classes_ = files._labels(read_column(read_list(document["columns"], "columns")[0]), document["labels"])
+    texts, rows = read_list(document["texts"], "texts"), read_list(document["counts"], "counts")
+    demand(len(texts) == len(rows) == len(model.classes_) > 0, "there is not one line of counts for each class")
+    demand(
+        len({len(read_list(row, "counts of a class")) for row in rows}) == 1,
+        "the counts are of different lengths",
     )
     model.class_counts_ = files._numbers(texts, "texts").astype(np.float64)
     model.word_counts_ = np.stack([files._numbers(row, "words") for row in rows]).astype(np.float64)
     model.n_features_in_, names = model.word_counts_.shape[1], document["names"]
     if names is not None:
-        files._demand(all(isinstance(name, str) for name in files._list(names, "names")), "a name is no string")
+        demand(all(isinstance(name, str) for name in read_list(names, "names")), "a name is no string")
         model.feature_names_in_ = np.array(names, object)
-    files._demand(model.n_features_in_ > 0 and model.class_counts_.sum() > 0, "there are no counts")
+    demand(model.n_features_in_ > 0 and model.class_counts_.sum() > 0, "there are no counts")
     Smoothing("laplace", model.alpha)
     model._log_prior(), model._words()
     return model
@@ -64,12 +66,12 @@ def restore_members(document: dict[str, Any]) -> ModelAveraging:
     """Read an average back; its models must agree on columns and classes."""
     model = ModelAveraging(**files._options(document["options"], ModelAveraging))
     kind = type(model._model())
-    members = [files._from_document(item) for item in files._list(document["members"], "members")]
-    files._demand(len(members) == model.n_estimators, "there are not as many models as n_estimators says")
+    members = [files._from_document(item) for item in read_list(document["members"], "members")]
+    demand(len(members) == model.n_estimators, "there are not as many models as n_estimators says")
     for member in members:
-        files._demand(type(member) is kind, f"a model is no {kind.__name__}")
-        files._demand(member.schema_ == members[0].schema_, "the models have different columns")
-        files._demand(member.classes_.tolist() == members[0].classes_.tolist(), "the models have different classes")
+        demand(type(member) is kind, f"a model is no {kind.__name__}")
+        demand(member.schema_ == members[0].schema_, "the models have different columns")
+        demand(member.classes_.tolist() == members[0].classes_.tolist(), "the models have different classes")
     model.estimators_ = members
     model._settle()
     model.n_features_in_ = members[0].n_features_in_

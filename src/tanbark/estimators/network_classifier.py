@@ -107,6 +107,10 @@ class NetworkClassifier(TableClassifier):
             return 0
         return self._learner()[0].stored_order
 
+    def _needs_rows(self) -> bool:
+        parameters = self._parameters()
+        return self._learner()[0].wrapper or (parameters is not None and parameters.needs_rows)
+
     def _check_options(self) -> None:
         super()._check_options()
         check_parameters(self.parameters)
@@ -209,7 +213,7 @@ class NetworkClassifier(TableClassifier):
         >>> few = tb.NaiveBayes().fit([["a"], ["b"]] * 3, [0, 1] * 3)
         >>> many = tb.NaiveBayes().fit([["a"], ["b"]] * 300, [0, 1] * 300)
         >>> [[round(float(end[0, 0]), 2) for end in clf.predict_proba_interval([["a"]])] for clf in (few, many)]
-        [[0.44, 0.97], [0.99, 1.0]]
+        [[0.44, 0.99], [0.99, 1.0]]
         """
         check_is_fitted(self)
         return proba_interval(self, self._codes(X), level=level, n_draws=n_draws, random_state=random_state)

@@ -46,26 +46,52 @@ def draw_table(counts: NDArray[Any], axis: int, smoothing: Smoothing, rng: np.ra
     >>> draw_table(np.array([10**9, 10**9]), 0, Smoothing(), np.random.default_rng(0)).round(3).tolist()
     [0.5, 0.5]
     """
-    shape = np.asarray(counts + prior_mass(counts, axis, smoothing), dtype=np.float64)
-    shape = np.where(shape.sum(axis=axis, keepdims=True) > 0, shape, 1.0)
+    return _normalized(_log_gammas(_shapes(counts, axis, smoothing), rng), axis)
+
+
+def _shapes(counts: NDArray[Any], axis: int, smoothing: Smoothing) -> Floats:
+    """Give the parameters of a family's Dirichlet distributions."""
+    shapes = np.asarray(counts + prior_mass(counts, axis, smoothing), dtype=np.float64)
+    return np.where(shapes.sum(axis=axis, keepdims=True) > 0, shapes, 1.0)
+
+
+def _log_gammas(shapes: Floats, rng: np.random.Generator) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential(shape.shape) / shape
-    logs = np.where(shape > 0, logs, -np.inf)
+        logs = np.log(rng.standard_gamma(shapes + 1.0)) - rng.standard_exponential(shapes.shape) / shapes
+    return np.where(shapes > 0, logs, -np.inf)
+
+
+def _normalized(logs: Floats, axis: int) -> Floats:
     drawn = np.exp(logs - logs.max(axis=axis, keepdims=True))
     return np.asarray(drawn / drawn.sum(axis=axis, keepdims=True))
 
 
-def draw_network(model: NetworkClassifier, rng: np.random.Generator) -> Network:
+class Drawing:
     """Draw all tables of a classifier's network; a class prior that was given, and weights, stay as they are."""
-    network, smoothing = model.network_, Smoothing(model.prior, model.alpha)
-    tables = []
-    for node, counts in enumerate(model.family_counts_):
-        fixed = node == network.target and model.class_prior is not None
-        own = network.tables[node] if fixed else draw_table(counts, network.axes(node).index(node), smoothing, rng)
-        tables.append(own)
-    drawn = Network(network.schema, network.dag, tuple(tables))
-    parameters = getattr(model, "parameters_", None)
-    return drawn if parameters is None else parameters.drawn(drawn, model.family_counts_, smoothing, rng)
+
+    def __init__(self, model: NetworkClassifier) -> None:
+        self._network, self._counts = model.network_, model.family_counts_
+        self._smoothing = Smoothing(model.prior, model.alpha)
+        self._parameters: Any = getattr(model, "parameters_", None)
+        fixed = model.network_.target if model.class_prior is not None else -1
+        self._drawn = [node for node in range(len(self._counts)) if node != fixed]
+        self._axes = [self._network.axes(node).index(node) for node in self._drawn]
+        parts = zip(self._drawn, self._axes, strict=True)
+        self._shapes = [_shapes(self._counts[node], axis, self._smoothing) for node, axis in parts]
+        self._flat = np.concatenate([shapes.ravel() for shapes in self._shapes])
+        self._ends = np.cumsum([shapes.size for shapes in self._shapes])[:-1]
+
+    def draw(self, rng: np.random.Generator) -> Network:
+        """Draw a network."""
+        network, tables = self._network, list(self._network.tables)
+        logs = np.split(_log_gammas(self._flat, rng), self._ends)
+        for node, axis, shapes, part in zip(self._drawn, self._axes, self._shapes, logs, strict=True):
+            tables[node] = _normalized(part.reshape(shapes.shape), axis)
+        drawn = Network(network.schema, network.dag, tuple(tables))
+        if self._parameters is None:
+            return drawn
+        found: Network = self._parameters.drawn(drawn, self._counts, self._smoothing, rng)
+        return found
 
 
 def proba_interval(
@@ -82,11 +108,12 @@ def proba_interval(
     n_rows, n_classes = codes.shape[1], len(model.classes_)
     low, high = np.empty((n_rows, n_classes)), np.empty((n_rows, n_classes))
     nothing = np.full((codes.shape[0], 1), missing_code(codes), codes.dtype)
+    drawing = Drawing(model)
     for first, last in blocks(n_rows, max(1, KEPT // (len(seeds) * n_classes))):
         part = np.ascontiguousarray(codes[:, first:last])
         drawn = np.empty((len(seeds), last - first, n_classes))
         for draw, seed in enumerate(seeds):  # by seeds of their own, so that every block sees the same networks
-            network = draw_network(model, np.random.default_rng(seed))
+            network = drawing.draw(np.random.default_rng(seed))
             posterior, impossible = normalize(joint_log_proba(network, part, n_jobs=model.n_jobs), logs=False)
             if impossible.any():
                 posterior[impossible] = normalize(joint_log_proba(network, nothing), logs=False)[0]

@@ -3,47 +3,67 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from tanbark.errors import OptionError
+from tanbark.errors import InputError, OptionError
 from tanbark.estimators.base import TableClassifier
 from tanbark.estimators.classifiers import FixedStructure
+from tanbark.estimators.comparison import Comparison, compare_scores
+from tanbark.estimators.measures import measure
 from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.graph.frames import make_frame
 
-MEASURES = ("accuracy", "balanced_accuracy", "log_loss", "seconds")
+MEASURES = ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "seconds")
+BETTER_LOWER = ("log_loss", "brier", "seconds")
 
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """The measures of every model in every fold: ``scores[model][measure]`` is an array over the folds."""
+    """The measures of every model in every fold: ``scores[model][measure]`` is an array over the folds.
+
+    ``probabilities[model]`` holds the class probabilities of every row from the fold that tested it (the mean of
+    several, NaN where none did), with the columns of ``classes``; ``labels`` are the rows' own.
+    """
 
     scores: dict[str, dict[str, NDArray[np.float64]]]
+    probabilities: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    classes: NDArray[Any] | None = None
+    labels: NDArray[Any] | None = None
+    test_share: float = 1.0
+
+    def compare(self, measure: str = "accuracy", *, alpha: float = 0.05) -> Comparison:
+        """Rank the models and test their differences, allowing for folds that share their training rows."""
+        if measure not in MEASURES:
+            msg = f"measure must be one of {list(MEASURES)}; got {measure!r}."
+            raise OptionError(msg)
+        return compare_scores(
+            {name: found[measure] for name, found in self.scores.items()}, test="resampled-t", alpha=alpha,
+            higher_is_better=measure not in BETTER_LOWER, test_share=self.test_share,
+        )  # fmt: skip
 
     def to_frame(self, *, backend: str | None = None) -> Any:
         """Give a frame with a line per model and fold; ``backend`` is "pandas", "polars" or "pyarrow"."""
         lines = [(model, fold) for model, found in self.scores.items() for fold in range(len(found["accuracy"]))]
         data: dict[str, Any] = {"model": [model for model, _ in lines], "fold": [fold for _, fold in lines]}
-        for measure in MEASURES:
-            data[measure] = [float(self.scores[model][measure][fold]) for model, fold in lines]
+        for key in MEASURES:
+            data[key] = [float(self.scores[model][key][fold]) for model, fold in lines]
         return make_frame(data, backend)
 
     def __str__(self) -> str:
         """Write a table of means, the most accurate model first."""
         width = max(len("model"), *(len(name) for name in self.scores))
-        head = f"{'model':<{width}}" + "".join(f"{measure.replace('_', ' '):>20}" for measure in MEASURES)
+        head = f"{'model':<{width}}" + "".join(f"{_title(measure):>{_wide(measure)}}" for measure in MEASURES)
         ranked = sorted(self.scores.items(), key=lambda item: -item[1]["accuracy"].mean())
         lines = [
-            f"{name:<{width}}" + "".join(f"{found[measure].mean():>20.4f}" for measure in MEASURES)
+            f"{name:<{width}}" + "".join(f"{found[measure].mean():>{_wide(measure)}.4f}" for measure in MEASURES)
             for name, found in ranked
         ]
         return "\n".join([head, "─" * len(head), *lines])
@@ -52,9 +72,18 @@ class CrossValidation:
         return str(self)
 
 
+def _title(measure: str) -> str:
+    return measure.replace("_", " ")
+
+
+def _wide(measure: str) -> int:
+    return max(len(measure), 6) + 3
+
+
 def cross_validate_network(
-    models: Any, X: Any, y: Any, *, relearn_structure: bool = True, cv: Any = 10, random_state: Any = None
-) -> CrossValidation:
+    models: Any, X: Any, y: Any, *, relearn_structure: bool = True, cv: Any = 10, random_state: Any = None,
+    progress: Callable[[str], object] | None = None,
+) -> CrossValidation:  # fmt: skip
     """Cross-validate one or several classifiers on the same folds.
 
     Parameters
@@ -68,6 +97,8 @@ def cross_validate_network(
     cv : int or splitter, default 10
         A number of stratified, shuffled folds, or a splitter of scikit-learn.
     random_state : int, RandomState or None
+    progress : callable, optional
+        Is told the name of a model whenever that model is done with a fold.
 
     Examples
     --------
@@ -82,13 +113,32 @@ def cross_validate_network(
     splitter = StratifiedKFold(cv, shuffle=True, random_state=random_state) if isinstance(cv, int) else cv
     if not relearn_structure:
         named = {name: _with_structure(model, X, y) for name, model in named.items()}
+    labels = np.asarray(y)
+    try:
+        splits = [(train, test) for train, test in splitter.split(np.zeros((len(labels), 1)), labels)]
+    except ValueError as error:
+        msg = f"The rows cannot be dealt out to the folds: {error}"
+        raise InputError(msg) from None
+    classes = np.unique(labels)
     scores: dict[str, dict[str, list[float]]] = {name: {measure: [] for measure in MEASURES} for name in named}
-    for train, test in splitter.split(np.zeros((len(y), 1)), np.asarray(y)):
-        parts = [_take(part, rows) for rows in (train, test) for part in (X, y)]
+    sums = {name: np.zeros((len(labels), len(classes))) for name in named}
+    times = np.zeros((len(labels), 1))
+    for train, test in splits:
+        X_train, y_train, X_test = _take(X, train), _take(y, train), _take(X, test)
+        times[test] += 1
         for name, model in named.items():
-            for measure, value in _evaluate(model, *parts).items():
-                scores[name][measure].append(value)
-    return CrossValidation({name: {m: np.array(v) for m, v in found.items()} for name, found in scores.items()})
+            proba, seconds = _predict(model, X_train, y_train, X_test, classes)
+            sums[name][test] += proba
+            for key, value in {**measure(labels[test], proba, classes), "seconds": seconds}.items():
+                scores[name][key].append(value)
+            if progress is not None:
+                progress(name)
+    with np.errstate(invalid="ignore"):
+        means = {name: total / times for name, total in sums.items()}
+    return CrossValidation(
+        {name: {m: np.array(v) for m, v in found.items()} for name, found in scores.items()}, means, classes, labels,
+        float(np.mean([len(test) / len(train) for train, test in splits])),
+    )  # fmt: skip
 
 
 def _named(models: Any) -> dict[str, Any]:
@@ -127,15 +177,14 @@ def _with_structure(model: Any, X: Any, y: Any) -> Any:
 _SHARED = set(FixedStructure().get_params(deep=False)) - {"arcs"}
 
 
-def _evaluate(model: TableClassifier, X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, float]:
+def _predict(
+    model: TableClassifier, X: Any, y: Any, X_test: Any, classes: NDArray[Any]
+) -> tuple[NDArray[np.float64], float]:
+    """Fit and predict; a class that a fold does not have gets probability zero there."""
     begun = time.perf_counter()
     fitted = clone(model).fit(X, y)
-    proba = fitted.predict_proba(X_test)
+    found = fitted.predict_proba(X_test)
     seconds = time.perf_counter() - begun
-    guess = fitted.classes_[proba.argmax(axis=1)]
-    return {
-        "accuracy": float(accuracy_score(y_test, guess)),
-        "balanced_accuracy": float(balanced_accuracy_score(y_test, guess)),
-        "log_loss": float(log_loss(y_test, proba, labels=fitted.classes_)),
-        "seconds": seconds,
-    }
+    proba = np.zeros((len(found), len(classes)))
+    proba[:, np.searchsorted(classes, fitted.classes_)] = found
+    return proba, seconds

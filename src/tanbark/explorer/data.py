@@ -71,6 +71,9 @@ def _network(model: Any) -> Network:
             "which are single networks."
         )
         raise InputError(msg)
+    if hasattr(model, "estimators_"):
+        msg = f"{kind} averages many models, and the page asks one. Explore one of clf.estimators_."
+        raise InputError(msg)
     msg = f"The explorer shows a Network, or a classifier that has one as network_; got {kind}."
     raise InputError(msg)
 

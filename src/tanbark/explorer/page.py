@@ -7,7 +7,6 @@ import hashlib
 import html
 import json
 import os
-import secrets
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tanbark.explorer.data import page_data
+from tanbark.machine import write_whole
 
 SCRIPTS = (
     "tree.js", "model.js", "answers.js", "sampling.js", "tasks.js", "rows.js", "scenario.js", "elements.js", "cards.js",
@@ -37,19 +37,8 @@ class Page:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page; the file appears under its name only when it is whole."""
-        target = Path(path)
-        if not target.parent.is_dir():
-            msg = f"There is no directory {str(target.parent)!r} to write {target.name!r} to. Make it first."
-            raise FileNotFoundError(msg)
-        partial = target.parent / f".{secrets.token_hex(8)}.tmp"
-        try:
-            with partial.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(self.html)
-            partial.replace(target)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-        return target
+        write_whole(path, self.html.encode())
+        return Path(path)
 
     def _repr_html_(self) -> str:
         return (

@@ -2,6 +2,8 @@
 
 from tanbark.export.files import FORMATS, read_network, write_network
 from tanbark.export.objects import from_networkx, from_pgmpy, from_pyagrum, to_networkx, to_pgmpy, to_pyagrum
+from tanbark.export.scorer import to_python
+from tanbark.export.sql import to_sql
 
 __all__ = [
     "FORMATS",
@@ -12,5 +14,7 @@ __all__ = [
     "to_networkx",
     "to_pgmpy",
     "to_pyagrum",
+    "to_python",
+    "to_sql",
     "write_network",
 ]

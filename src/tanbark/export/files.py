@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from tanbark.errors import InputError, ModelFileError, OptionError, find
 from tanbark.export import bif, dot, net, uai, xmlbif
 from tanbark.graph import Network
+from tanbark.machine import write_whole
 
 PathLike = str | os.PathLike[str]
 
@@ -31,6 +31,7 @@ FORMATS: dict[str, Format] = {
     "net": Format(net.dumps, net.loads, (".net",)),
     "uai": Format(uai.dumps, uai.loads, (".uai",)),
     "dot": Format(dot.dumps, None, (".dot", ".gv")),
+    "svg": Format(lambda network: f"{network.svg()}\n", None, (".svg",)),
 }
 
 
@@ -74,16 +75,13 @@ def read_network(path: PathLike, *, format: str | None = None) -> Network:
 
 
 def write_network(network: Network, path: PathLike, *, format: str | None = None) -> None:
-    """Write a network as BIF, XMLBIF, Hugin NET, UAI or DOT, by the suffix or a named format.
+    """Write a network as BIF, XMLBIF, Hugin NET, UAI, DOT or SVG, by the suffix or a named format.
 
     The file appears under its name only when it is whole. Probabilities are written so that they read back to the last
     bit; UAI has no names.
     """
     place = Path(path)
     text = _format(place, format).dumps(network)
-    if not place.parent.is_dir():
-        msg = f"There is no directory {str(place.parent)!r} to write {place.name!r} to. Make it first."
-        raise FileNotFoundError(msg)
     try:
         raw = text.encode()
     except UnicodeEncodeError as error:
@@ -91,11 +89,4 @@ def write_network(network: Network, path: PathLike, *, format: str | None = None
         raise InputError(msg) from None
     if place.suffix.lower() == ".gz":
         raw = gzip.compress(raw, mtime=0)
-    partial = place.parent / f".{secrets.token_hex(8)}.tmp"
-    try:
-        with partial.open("xb") as file:
-            file.write(raw)
-        partial.replace(place)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    write_whole(place, raw)

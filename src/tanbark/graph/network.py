@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any, overload
 
 import numpy as np
@@ -17,6 +18,7 @@ from tanbark.graph.answers import Assignment, Cost, Posterior, Posteriors
 from tanbark.graph.dag import Dag
 from tanbark.graph.drawing import draw
 from tanbark.graph.frames import make_frame
+from tanbark.graph.svg import MOST_DRAWN, Svg, network_svg
 from tanbark.table import Level, Schema
 
 Floats = NDArray[np.float64]
@@ -324,6 +326,15 @@ class Network:
     def text(self) -> str:
         """Draw the network as text."""
         return draw(self.dag, self.target)
+
+    def svg(self, *, weights: Mapping[tuple[str, str], float] | None = None, class_arcs: bool | None = None) -> Svg:
+        """Draw the network as SVG; ``weights`` of (parent, child) names make arcs wide, ``str`` gives the text."""
+        return network_svg(self.dag, self.target, weights=weights, class_arcs=class_arcs)
+
+    def _repr_html_(self) -> str:
+        """Show the picture in notebooks, or the text where there is too much to draw."""
+        picture = f"<pre>{escape(self.text())}</pre>" if len(self.dag.names) > MOST_DRAWN else self.svg().text
+        return f"<div>{picture}<br/><small>{escape(repr(self))}</small></div>"
 
     def __str__(self) -> str:
         return self.text()

@@ -81,7 +81,7 @@ def _cliques(dag: Dag, sizes: Sequence[int]) -> tuple[tuple[tuple[int, ...], ...
     scopes: list[set[int]] = []
     where: dict[int, int] = {}
     while neighbours:
-        best = min(neighbours, key=lambda c: (_fill(neighbours, c), math.prod(sizes[k] for k in neighbours[c]), c))
+        best = _next_column(neighbours, sizes)
         around = neighbours.pop(best)
         for column in around:
             neighbours[column] |= around - {column}
@@ -93,9 +93,24 @@ def _cliques(dag: Dag, sizes: Sequence[int]) -> tuple[tuple[tuple[int, ...], ...
     return _without_subsets(scopes, parent)
 
 
-def _fill(neighbours: dict[int, set[int]], column: int) -> int:
-    around = sorted(neighbours[column])
-    return sum(b not in neighbours[a] for i, a in enumerate(around) for b in around[i + 1 :])
+def _next_column(neighbours: dict[int, set[int]], sizes: Sequence[int]) -> int:
+    """Find the column whose neighbours lack fewest links; ties go to the smaller clique, then to the lower column."""
+    best: tuple[float, int, int] = (math.inf, 0, -1)
+    for column, around in neighbours.items():
+        fill = _fill(neighbours, around, best[0])
+        if fill <= best[0]:
+            best = min(best, (fill, math.prod(sizes[k] for k in around), column))
+    return best[2]
+
+
+def _fill(neighbours: dict[int, set[int]], around: set[int], limit: float) -> float:
+    """Count the links that are not there between columns; beyond the limit it does not matter how many."""
+    ends = 0
+    for column in around:
+        ends += len(around - neighbours[column]) - 1
+        if ends > 2 * limit:
+            return math.inf
+    return ends / 2
 
 
 def _without_subsets(scopes: list[set[int]], parent: list[int]) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:

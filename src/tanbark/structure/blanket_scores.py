@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from tanbark.counts import CountEngine
+from tanbark.counts import CountEngine, PartedCounts
 from tanbark.errors import OptionError, find
 from tanbark.machine import run_threads, thread_count
 from tanbark.scores import mml
@@ -61,6 +61,8 @@ class Rows:
     @classmethod
     def of(cls, counts: CountEngine) -> Rows:
         """Take the rows of an engine."""
+        if isinstance(counts, PartedCounts):
+            counts = counts.collected()
         batches = list(counts.batches())
         codes = np.concatenate([codes for codes, _ in batches], axis=1)
         parts = [weights for _, weights in batches if weights is not None]

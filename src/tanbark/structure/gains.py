@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts import CountEngine
+from tanbark.counts import CountEngine, PartedCounts
 from tanbark.counts.engine import Counts
 from tanbark.errors import OptionError, find
 from tanbark.scores import FAMILY_SCORES
@@ -79,9 +79,15 @@ class Gains:
         """Cells of the largest table that is considered."""
         return self._max_cells
 
-    def toggles(self, families: Sequence[Family]) -> list[Floats]:
-        """Give, for each family (child, sorted parents), the gain of toggling every column as a parent."""
+    def toggles(self, families: Sequence[Family], ahead: Iterable[Family] = ()) -> list[Floats]:
+        """Give, for each family (child, sorted parents), the gain of toggling every column as a parent.
+
+        Families that are likely to be asked for next, ``ahead``, are counted along where that saves a pass.
+        """
         fresh = [family for family in dict.fromkeys(families) if family not in self._kept]
+        if fresh and isinstance(self._counts, PartedCounts):
+            later = (family for family in ahead if family not in self._kept)
+            self._counts.prefetch(columns for family in (*fresh, *later) for columns in self._sets(*family))
         for family in fresh:
             self._kept[family] = np.full(len(self._states), -np.inf)
         alone = [child for child, parents in fresh if not parents]
@@ -92,8 +98,20 @@ class Gains:
                 self._measure(child, parents)
         return [self._kept[family] for family in families]
 
+    def _sets(self, child: int, parents: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """List the tables of a family with each candidate that are counted in full."""
+        base = (*parents, child)
+        if self._size(base) <= DENSE_CELLS:
+            yield base
+        for candidate in np.flatnonzero(self._allowed[:, child]).tolist():
+            columns = (*base, candidate)
+            if candidate not in parents and self._size(columns) <= min(DENSE_CELLS, self._max_cells):
+                yield columns
+
     def family_scores(self, families: Sequence[Family]) -> list[float]:
         """Score families, each on the rows that have a value in all of its columns."""
+        columns = [(*parents, child) for child, parents in families]
+        self._counts.prefetch(chosen for chosen in columns if self._size(chosen) <= DENSE_CELLS)
         return [self._family_score(child, parents) for child, parents in families]
 
     def _family_score(self, child: int, parents: tuple[int, ...]) -> float:

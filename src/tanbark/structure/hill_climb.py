@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -65,9 +65,18 @@ class Climb(MovingGraph):
     def _renew(self, nodes: Iterable[int]) -> None:
         """Look up the gains of the families of nodes."""
         nodes = list(nodes)
-        found = self.gains.toggles([(node, self.parents(node)) for node in nodes])
+        found = self.gains.toggles([(node, self.parents(node)) for node in nodes], self._likely())
         for node, column in zip(nodes, found, strict=True):
             self._toggle[:, node] = column
+
+    def _likely(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """List the families that the best new arc into each node would give, the best first."""
+        free = np.where(self.arcs | self.arcs.T | self.reach.T, -np.inf, self._toggle)
+        best = free.max(axis=0, initial=-np.inf)
+        for node in np.argsort(-best, kind="stable").tolist():
+            if best[node] > TIE and self.arcs[:, node].sum() < self.rules.max_parents:
+                parent = int(free[:, node].argmax())
+                yield node, tuple(sorted((*self.parents(node), parent)))
 
     def moves(self) -> Floats:
         """Give the gain of every move, (kind, x, y); -inf where it is not legal."""

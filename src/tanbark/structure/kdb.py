@@ -37,9 +37,9 @@ def learn(counts: CountEngine, *, k: int = 2, min_cmi: float | None = None) -> L
     check_threshold("min_cmi", min_cmi)
     schema = counts.schema
     n, target = len(schema.features), schema.target
+    dependence = pair_matrix(counts, n)
     tables = counts.tables([(i, target) for i in range(n)])
     order = feature_order(np.array([mutual_information(table) for table in tables]))
-    dependence = pair_matrix(counts, n)
     varied = [size > 1 for size in schema.cardinalities[:n]]
     parents: list[tuple[int, ...]] = [()] * n
     earlier: list[int] = []

@@ -9,8 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts import CountEngine
+from tanbark.counts import CountEngine, PartedCounts
 from tanbark.counts.independence import IndependenceTests, family_scores
+from tanbark.counts.level_tests import LevelTests
 from tanbark.errors import OptionError
 from tanbark.graph import Dag
 from tanbark.graph.partial import PartialGraph
@@ -84,7 +85,7 @@ def learn_augmented(
     n = len(schema.features)
     varied = [i for i in range(n) if schema.cardinalities[i] > 1]
     graph = PartialGraph(n, varied)
-    tests = IndependenceTests(counts, given_class=True, ess=ess)
+    tests = _make_tests(counts, given_class=True, ess=ess)
     report = identify(graph, tests, np.array(varied, np.int64), start_order, max_order, strict=strict)
     parents, report.n_violations = graph.extension()
     return _finish(counts, Dag.augmented(schema.names, parents), ess, report)
@@ -101,10 +102,16 @@ def learn_general(
     schema = counts.schema
     varied = [i for i, states in enumerate(schema.cardinalities) if states > 1]
     graph = PartialGraph(len(schema.names), varied)
-    tests = IndependenceTests(counts, given_class=False, ess=ess)
+    tests = _make_tests(counts, given_class=False, ess=ess)
     report = identify(graph, tests, np.array(varied, np.int64), start_order, max_order, strict=strict)
     parents, report.n_violations = graph.extension()
     return _finish(counts, Dag(schema.names, parents), ess, report)
+
+
+def _make_tests(counts: CountEngine, *, given_class: bool, ess: float) -> Tests:
+    """Test by the rows where they are in memory, and by tables of a whole level where they are not."""
+    make = LevelTests if isinstance(counts, PartedCounts) else IndependenceTests
+    return make(counts, given_class=given_class, ess=ess)  # type: ignore[arg-type]  # the engine was asked for above
 
 
 def _finish(counts: CountEngine, dag: Dag, ess: float, report: Report) -> Learnt:

@@ -7,7 +7,7 @@ from scipy import stats
 
 import tanbark as tb
 from strategies import make_network
-from tanbark.estimators.uncertainty import draw_network, draw_table
+from tanbark.estimators.uncertainty import Drawing, draw_table
 from tanbark.params import Smoothing, estimate, prior_mass
 
 
@@ -152,7 +152,7 @@ def test_a_loaded_model_gives_the_same_intervals_and_support(tmp_path):
 def test_manb_draws_one_distribution_where_the_arc_is_not_there():
     X, y = rows()
     clf = tb.NaiveBayes(parameters=tb.MANB(prior=0.0)).fit(X, y)
-    drawn = draw_network(clf, np.random.default_rng(0))
+    drawn = Drawing(clf).draw(np.random.default_rng(0))
     for table in drawn.tables[:-1]:
         assert (table == table[:, :1]).all()
 

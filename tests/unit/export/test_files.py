@@ -127,7 +127,7 @@ def test_formats_that_cannot_be_told(tmp_path):
     assert "n0 -> n1;" in (tmp_path / "graph.dot").read_text()
     with pytest.raises(tb.OptionError, match="only be written"):
         tb.read_network(tmp_path / "graph.dot")
-    assert set(FORMATS) == {"bif", "xmlbif", "net", "uai", "dot"}
+    assert set(FORMATS) == {"bif", "xmlbif", "net", "uai", "dot", "svg"}
 
 
 TWO = """variable A { type discrete [ 2 ] { a, b }; }

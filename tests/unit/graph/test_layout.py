@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanbark.graph import Dag, layered_layout
@@ -25,6 +25,7 @@ def naive(n):
     return Dag.augmented([*(f"x{i}" for i in range(n)), "class"], [()] * n)
 
 
+@settings(max_examples=40)
 @given(graphs(), st.booleans())
 def test_boxes_do_not_overlap_and_arcs_point_down(dag, with_class):
     layout = layered_layout(dag, len(dag.names) - 1 if with_class else -1)
@@ -44,11 +45,13 @@ def test_boxes_do_not_overlap_and_arcs_point_down(dag, with_class):
         assert heights[0] < heights[-1]
 
 
+@settings(max_examples=20)
 @given(graphs())
 def test_the_same_graph_is_laid_out_alike(dag):
     assert layered_layout(dag) == layered_layout(dag)
 
 
+@settings(max_examples=40)
 @given(graphs())
 def test_crossings_are_those_of_all_pairs_of_arcs(dag):
     half = len(dag.names) // 2
@@ -59,6 +62,7 @@ def test_crossings_are_those_of_all_pairs_of_arcs(dag):
     assert crossings(upper, lower, down) == slow
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=30))
 def test_a_tree_has_no_crossing(chosen):
     parents = [(), *((choice % (place + 1),) for place, choice in enumerate(chosen))]

@@ -241,7 +241,7 @@ class App {
       await navigator.clipboard.writeText(link);
       this.toast("The link with this scenario is copied.");
     } catch {
-      window.prompt?.("The link with this scenario:", link);
+      this.toast(`This is the link: ${link}`);
     }
   }
 
@@ -303,6 +303,7 @@ class App {
     window.addEventListener("hashchange", () => this.onAddress());
     document.addEventListener("keydown", (event) => this.onKey(event));
     this.connectTabs();
+    if (window.parent !== window) byId("print").hidden = byId("copy").hidden = true; // a closed frame can do neither
   }
 
   connectTabs() {

@@ -26,7 +26,7 @@ function byId(id) {
 /* A probability for people: more digits near 0 and 1. */
 function percent(p) {
   if (p === 0) return "0 %";
-  if (p === 1) return "100 %";
+  if (p > 1 - 1e-12) return "100 %";
   if (p < 5e-5) return p < 1e-12 ? "~ 0 %" : `${(100 * p).toExponential(0)} %`;
   const value = 100 * p;
   const digits = value < 1 || value > 99 ? 2 : 1;

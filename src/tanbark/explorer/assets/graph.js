@@ -61,7 +61,7 @@ class Graph {
     const order = [...items].sort(([a], [b]) => a - b);
     const found = [];
     order.forEach(([x, width], k) => {
-      const least = k ? found[k - 1] + (order[k - 1][1] + width) / 2 + (this.full ? CARD_GAP : 0) : -Infinity;
+      const least = k ? found[k - 1] + (order[k - 1][1] + width) / 2 + (this.full ? CARD_GAP : 8) : -Infinity;
       found.push(Math.max(x, least));
     });
     const drift = found.reduce((all, x, k) => all + x - order[k][0], 0) / found.length;

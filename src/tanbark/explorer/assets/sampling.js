@@ -1,6 +1,7 @@
 /* Chance in the page, always from the same seed: how odd the evidence is, and how far the tables may be off. */
 
 const DRAWS = 300;
+const MOST_FOR_INTERVALS = 3e5; // entries of all cliques beyond which 300 draws would take too long
 
 /* Numbers between 0 and 1, 53 bits each, from a seed (xorshift128 by Marsaglia, 2003). */
 function makeRandom(seed = 1) {
@@ -105,7 +106,8 @@ function drawCells(shapes, random, power) {
 
 /* Whether the page knows how sure the tables are. */
 function hasIntervals(model) {
-  return model.data.mass !== null && model.data.mass.some((mass) => mass !== null);
+  const known = model.data.mass !== null && model.data.mass.some((mass) => mass !== null);
+  return known && (model.weighted || sum(model.engine.tree.lengths) <= MOST_FOR_INTERVALS);
 }
 
 /* Credible intervals of the target's posterior: low and high for every state. */

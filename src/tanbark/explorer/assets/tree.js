@@ -36,9 +36,10 @@ class JunctionTree {
   /* Multiply the tables of the families into their cliques. */
   potentials(tables) {
     const found = this.lengths.map((length) => new Float64Array(length).fill(1));
+    this.where ??= tables.map((_, node) => spread(this.cliques[this.home[node]], this.axes[node], this.sizes));
     tables.forEach((table, node) => {
       const clique = this.home[node];
-      const where = spread(this.cliques[clique], this.axes[node], this.sizes);
+      const where = this.where[node];
       const values = found[clique];
       for (let i = 0; i < values.length; i++) values[i] *= table[where[i]];
     });

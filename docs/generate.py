@@ -1,0 +1,137 @@
+"""Pages that are made, not written: the gallery of the learners in the registry, the reference, the list of studies."""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+
+import tanbark as tb
+from tanbark.estimators.averaged import AveragedClassifier
+from tanbark.estimators.catalogue import Entry, catalogue, make_classifier
+
+# when to take a learner, and what it costs: N rows, n features, r states of a feature, c classes, v folds
+NOTES = {
+    "naive": ("First, always: as a baseline, with few rows, or with very many features.", "O(Nn)"),
+    "tan": ("The usual next step; `score=\"bic\"` leaves out arcs that few rows cannot support.", "O(Nn²)"),
+    "kdb": ("Many rows, where features depend on more than one other.", "O(Nn²), tables of r^(k+1) c cells"),
+    "spode": ("One feature is known to govern the others.", "O(Nn²)"),
+    "tan-hc": ("Accuracy matters more than time, and n is moderate.", "O(v N n³) at worst"),
+    "tan-hcsp": ("As `tan-hc`, many times quicker for larger n.", "O(v N n²) and fewer tries"),
+    "kdb-hc": ("As `tan-hc`, with more parents.", "O(v N n³) at worst"),
+    "fssj": ("Many useless features, a few that act together.", "O(v N n³) at worst"),
+    "bsej": ("Most features are useful, a few repeat others.", "O(v N n³) at worst"),
+    "selective": ("Useless or repeated features harm naive Bayes.", "O(v N n²)"),
+    "chow-liu": ("The joint of all columns matters, not only the class.", "O(Nn²)"),
+    "hill-climb": ("The graph itself is the aim, or few features matter to the class.", "O(N n²) per step"),
+    "ban": ("Enough rows for a graph among the features.", "O(N n²) per step"),
+    "sparse-candidate": ("Hill climbing over hundreds of columns.", "O(N n k) per step"),
+    "selective-mml": ("Features are to be chosen without folds, by message length.", "O(N n²)"),
+    "rai-anb": ("Enough rows for a graph, too many features for exact search.", "grows with the order of the tests"),
+    "rai-gbn": ("As `rai-anb`, with the class as one column of many.", "grows with the order of the tests"),
+    "exact-anb": ("Up to about 25 features, and the best graph is wanted, proved.", "O(n² 2ⁿ) time, O(2ⁿ) memory"),
+    "exact-gbn": ("As `exact-anb`, over all columns.", "O(n² 2ⁿ) time, O(2ⁿ) memory"),
+    "acll-tan": ("As `tan`, with a tree chosen for the class's sake.", "O(Nn²)"),
+    "bnc2p": ("Prediction matters, not the joint; n is moderate.", "O(N c n) for each of the arcs tried at a step"),
+    "cmdl-gbn": ("As `bnc2p`, with a penalty instead of a limit of parents.", "as `bnc2p`"),
+    "model-averaging": ("Accuracy is wanted more than one graph.", "that of its members"),
+    "fixed": ("Somebody who knows drew the graph.", "O(N) per family"),
+    "aode": ("Accuracy without choosing a structure; few features of few states.", "O(Nn²), tables of n² r² c cells"),
+    "a2de": ("As `aode`, with more rows.", "O(Nn³), tables of n³ r³ c cells"),
+}  # fmt: skip
+
+GROUPS = {
+    "Classifiers": lambda thing: inspect.isclass(thing) and hasattr(thing, "predict_proba"),
+    "Parts of classifiers": lambda thing: inspect.isclass(thing) and hasattr(thing, "get_params"),
+    "Errors and warnings": lambda thing: inspect.isclass(thing) and issubclass(thing, Exception),
+    "Values": inspect.isclass,
+    "Functions": inspect.isfunction,
+}
+COLUMNS = [0, 1, 4, 5, 6, 7, 20, 24, 27]
+
+
+def write_all(folder: Path) -> None:
+    """Write all pages."""
+    folder.mkdir(exist_ok=True)
+    _write(folder / "gallery.md", gallery(folder))
+    _write(folder / "api.md", reference())
+    _write(folder / "studies.md", studies(folder.parent))
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a page if it changed, so that an unchanged one is not built again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def gallery(folder: Path) -> str:
+    """Tell of every learner in the registry, with the network that it finds in the same rows."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X, y = X.iloc[:, COLUMNS], y.map({0: "malignant", 1: "benign"}).rename("tumour")
+    parts = [
+        "# The learners",
+        "Every picture shows what the learner finds in nine columns of scikit-learn's breast-cancer data. The table is "
+        "that of `tanbark learners`; costs are in rows N, features n, states r, classes c and folds v.",
+        "| name | class | what | reference |\n|---|---|---|---|",
+    ]
+    entries = catalogue()
+    parts[-1] += "".join(
+        f"\n| [{e.name}](#{e.name}) | `{e.estimator}` | {e.title} | {e.reference} |" for e in entries.values()
+    )
+    for entry in entries.values():
+        parts.append(f"({entry.name})=\n## {entry.name}: {entry.title}\n\n{entry.summary}")
+        when, cost = NOTES.get(entry.name, ("See the class.", "see the class"))
+        parts.append(
+            f"*When*: {when} *Cost*: {cost}. *Options*: {_options(entry)}. *In Python*: `tb.{entry.estimator}`."
+        )
+        parts.append(f"*Reference*: {entry.reference.rstrip('.')}.")
+        picture, caption = _picture(entry, X, y)
+        _write(folder / f"{entry.name}.svg", picture)
+        parts.append(f"![{entry.title}]({entry.name}.svg)\n\n{caption}".rstrip())
+    return "\n\n".join(parts) + "\n"
+
+
+def _options(entry: Entry) -> str:
+    return ", ".join(f"`{option}`" for option in entry.options) or "those that all share"
+
+
+def _picture(entry: Entry, X: object, y: object) -> tuple[str, str]:
+    options = {"random_state": 0, "cv": 5, "verbose": False}
+    if entry.name == "fixed":
+        arcs = [("mean radius", "tumour"), ("tumour", "mean texture"), ("tumour", "worst radius")]
+        clf = tb.FixedStructure([*arcs, ("mean radius", "worst radius")])
+    else:
+        clf = make_classifier(entry.name, {name: options[name] for name in entry.options if name in options})
+    if isinstance(clf, AveragedClassifier):
+        return str(tb.SPODE().fit(X, y).network_.svg()), "One of the models whose joints are averaged."
+    fitted, caption = clf.fit(X, y), ""
+    if isinstance(fitted, tb.ModelAveraging):
+        fitted, caption = fitted.estimators_[0], "One of the models that are averaged."
+    report = tb.arc_report(fitted, X, y, n_bootstrap=0)
+    weights = {(arc.parent, arc.child): float(np.maximum(arc.cmi, 0)) for arc in report if arc.kept}
+    return str(fitted.network_.svg(weights=weights)), caption
+
+
+def reference() -> str:
+    """List every public name by kind, with a page of its own."""
+    parts, told = ["# Reference", "Everything is in `tanbark`; pictures are in `tanbark.plot`."], set()
+    for title, belongs in GROUPS.items():
+        names = [name for name in tb.__all__ if name not in told and belongs(getattr(tb, name))]
+        told.update(names)
+        parts.append(f"## {title}\n\n{_autosummary(f'tanbark.{name}' for name in names)}")
+    pictures = _autosummary(f"tanbark.plot.{name}" for name in tb.plot.__all__)
+    parts.append(f"## Pictures\n\n{pictures}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _autosummary(names: object) -> str:
+    listed = "\n".join(f"   {name}" for name in names)
+    return f"```{{eval-rst}}\n.. autosummary::\n   :toctree: api\n   :nosignatures:\n\n{listed}\n```"
+
+
+def studies(docs: Path) -> str:
+    """List the pages that stand beside the index: studies, and what does not fit elsewhere."""
+    pages = sorted(path.stem for path in docs.glob("*.md") if path.stem not in ("index", "start", "inside"))
+    listed = "\n".join(f"/{page}" for page in pages)
+    told = "What was tried and measured, with the commands that do it again."
+    return f"# Studies\n\n{told}\n\n```{{toctree}}\n{listed}\n```\n"

@@ -1,0 +1,23 @@
+"""The command line: ``tanbark …``, also ``python -m tanbark``.
+
+Help texts are shown without loading anything heavy; each command imports what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line, or say which extra it needs."""
+    try:
+        from tanbark.cli.program import app
+    except ModuleNotFoundError as error:
+        if error.name not in ("click", "rich"):
+            raise
+        print('tanbark: the command line needs click and rich: pip install "tanbark[cli]"', file=sys.stderr)
+        sys.exit(2)
+    app.main(prog_name="tanbark")
+
+
+__all__ = ["main"]

@@ -1,0 +1,221 @@
+"""Commands that learn and predict: fit, predict, evaluate, compare."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from tanbark.cli import options
+from tanbark.cli.output import print_json, print_table, progress, save_figure, say, write
+
+USUAL = ("naive", "tan", "tan:score=bic", "kdb", "aode", "ban")  # what compare tries where nothing is chosen
+TOLD = {
+    "accuracy": "accuracy", "balanced_accuracy": "balanced", "log_loss": "log-loss", "brier": "Brier", "auc": "AUC",
+    "seconds": "seconds",
+}  # fmt: skip
+
+
+@click.command(short_help="Learn a classifier and write a model file.")
+@options.table_argument
+@options.training
+@click.option("-l", "--learner", default="tan", show_default=True, help="A name of `tanbark learners`.")
+@options.settings_option
+@click.option("--weights", metavar="NAME", help="A column that says how many times each row counts.")
+@click.option("--out", required=True, metavar="FILE", help="Where the model is written; - for standard output.")
+@options.json_option
+@options.quiet_option
+def fit(
+    table: str, target: str, drop: tuple[str, ...], format: str | None, gaps: tuple[str, ...], learner: str,
+    settings: tuple[str, ...], weights: str | None, out: str, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Learn a classifier from TABLE and write it to a model file (JSON).
+
+    \b
+    tanbark fit train.csv --class spam --out model.json
+    tanbark fit train.parquet --class y -l tan -o score=bic -o alpha=0.5 --out model.json
+    tanbark fit train.arff --class y -l naive -o parameters=wanbia --drop id --out model.json
+    """
+    from tanbark.cli.models import make_model, read_training
+
+    model = make_model(learner, settings)
+    with progress("learning", None, quiet=quiet):
+        X, y, weighed = read_training(table, target, format=format, gaps=gaps, drop=drop, weights=weights)
+        begun = time.perf_counter()
+        model.fit(X, y, weighed)
+        seconds = time.perf_counter() - begun
+    _save(model, out)
+    told = {
+        "model": " ".join(repr(model).split()), "rows": X.num_rows, "features": X.num_columns,
+        "classes": model.classes_.tolist(), "free_parameters": getattr(model, "n_parameters_", None),
+        "seconds": seconds, "out": out,
+    }  # fmt: skip
+    if as_json and out != "-":
+        print_json(told)
+    else:
+        say(
+            f"{told['model']}: {X.num_rows:,} rows, {X.num_columns:,} features, {len(model.classes_)} classes, "
+            f"{seconds:.2f} s -> {out}",
+            quiet=quiet,
+        )
+
+
+def _save(model: Any, out: str) -> None:
+    if out != "-":
+        model.save(out)
+        return
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model.json")
+        write((Path(folder) / "model.json").read_bytes(), "-")
+
+
+@click.command(short_help="Predict the class of every row.")
+@options.model_argument
+@options.table_argument
+@options.reading
+@click.option("--proba", is_flag=True, help="Add the probability of every class.")
+@click.option("--keep", multiple=True, metavar="NAME", help="Copy a column of TABLE to the answer, such as an id.")
+@click.option("--out", default="-", metavar="FILE", help="CSV, TSV, Parquet or Arrow; - is CSV to standard output.")
+@options.json_option
+def predict(
+    model: str, table: str, format: str | None, gaps: tuple[str, ...], proba: bool, keep: tuple[str, ...], out: str,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Predict the class of every row of TABLE. Gaps are summed out exactly.
+
+    Columns that the model does not know are ignored.
+
+    \b
+    tanbark predict model.json new.csv
+    tanbark predict model.json new.parquet --proba --keep id --out answers.parquet
+    cat new.csv | tanbark predict model.json - --proba
+    """
+    from tanbark.cli.models import load_classifier, read_rows
+    from tanbark.cli.tables import choose, write_table
+
+    classifier = load_classifier(model)
+    rows, whole = read_rows(classifier, table, format=format, gaps=gaps)
+    name = classifier.schema_.names[-1]
+    found = classifier.predict_proba(rows)
+    columns: dict[str, Any] = {each: choose(whole, each, "--keep") for each in keep}
+    columns[name] = classifier.classes_[found.argmax(axis=1)].tolist()
+    if proba:
+        for place, label in enumerate(classifier.classes_.tolist()):
+            columns[f"P({name}={label})"] = found[:, place]
+    if not as_json:
+        write_table(columns, out)
+        return
+    listed = {key: value.to_pylist() if hasattr(value, "to_pylist") else value for key, value in columns.items()}
+    listed = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in listed.items()}
+    document = [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]
+    if out == "-":
+        print_json(document)
+    else:
+        import json
+
+        write(json.dumps(document, ensure_ascii=False, default=str) + "\n", out)
+
+
+@click.command(short_help="Measure a learner by cross-validation.")
+@options.table_argument
+@options.training
+@click.option("-l", "--learner", default="tan", show_default=True, help="A name of `tanbark learners`.")
+@options.settings_option
+@click.option("--model", "saved", metavar="FILE", help="Measure this model on TABLE as it is, instead of learning.")
+@options.folds_options
+@click.option("--plot", metavar="FILE", help="Draw the calibration curve: PNG, SVG or PDF.")
+@options.json_option
+@options.quiet_option
+def evaluate(
+    table: str, target: str, drop: tuple[str, ...], format: str | None, gaps: tuple[str, ...], learner: str,
+    settings: tuple[str, ...], saved: str | None, folds: int, seed: int, plot: str | None, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Measure a learner on TABLE by stratified cross-validation, or a saved model on rows that it has not seen.
+
+    Accuracy, balanced accuracy, log-loss, Brier score, AUC, confusion matrix and calibration.
+
+    \b
+    tanbark evaluate train.csv --class spam --learner aode --folds 5
+    tanbark evaluate test.csv --class spam --model model.json --plot calibration.svg
+    """
+    from tanbark.cli import measuring
+
+    if saved is not None:
+        name, result = measuring.measure_saved(saved, table, target, format=format, gaps=gaps)
+    else:
+        from tanbark.cli.models import make_model, read_training
+
+        made = make_model(learner, settings)
+        X, y, _ = read_training(table, target, format=format, gaps=gaps, drop=drop)
+        name = " ".join(repr(made).split())
+        with progress(name, folds, quiet=quiet) as advance:
+            result = measuring.cross_validate(made, name, X, y, folds, seed, advance)
+    document = measuring.document(name, result)
+    if plot is not None:
+        from tanbark.plot import plot_calibration
+
+        save_figure(plot_calibration(result.labels, result.probabilities[name], classes=result.classes), plot)
+    if as_json:
+        print_json(document)
+    else:
+        measuring.print_report(document)
+
+
+@click.command(short_help="Compare learners on the same folds, the best first.")
+@options.table_argument
+@options.training
+@click.option(
+    "-l", "--learner", "learners", multiple=True, metavar="NAME[:OPTION=VALUE,…]",
+    help=f"A learner to compare; may be repeated; `all` takes every one. By default {', '.join(USUAL)}.",
+)  # fmt: skip
+@click.option("--by", default="accuracy", show_default=True, metavar="MEASURE", help=f"One of {', '.join(TOLD)}.")
+@options.folds_options
+@click.option("--plot", metavar="FILE", help="Draw ranks with their critical difference: PNG, SVG or PDF.")
+@options.json_option
+@options.quiet_option
+def compare(
+    table: str, target: str, drop: tuple[str, ...], format: str | None, gaps: tuple[str, ...],
+    learners: tuple[str, ...], by: str, folds: int, seed: int, plot: str | None, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Compare learners on the same folds of TABLE, the best first.
+
+    p is the probability of a difference from the best at least this large if there were none: a t-test that allows for
+    folds which share training rows (Nadeau and Bengio 2003), adjusted for the number of learners by Hommel's method.
+
+    \b
+    tanbark compare train.csv --class spam
+    tanbark compare train.csv --class spam -l naive -l tan:score=bic -l kdb:k=3 --by log_loss --plot ranks.svg
+    """
+    from tanbark.cli import measuring
+    from tanbark.cli.models import make_model, read_training
+    from tanbark.errors import find
+
+    by = by.replace("-", "_").lower()
+    find("--by", by, TOLD)
+    chosen = measuring.all_learners() if learners == ("all",) else dict.fromkeys(learners or USUAL)
+    models = {text: make_model(text) for text in chosen}
+    X, y, _ = read_training(table, target, format=format, gaps=gaps, drop=drop)
+    with progress("comparing", folds * len(models), quiet=quiet) as advance:
+        result, failed = measuring.compare_models(models, X, y, folds, seed, advance)
+    ranked = result.compare(by)
+    if plot is not None:
+        from tanbark.plot import plot_comparison
+
+        save_figure(plot_comparison(ranked), plot)
+    if as_json:
+        print_json(measuring.comparison_document(result, ranked, by, failed))
+        return
+    rows = [
+        [name, *(f"{result.scores[name][key].mean():.3f}" for key in TOLD), f"{rank:.2f}", "" if not k else f"{p:.3g}"]
+        for k, (name, rank, p) in enumerate(zip(ranked.names, ranked.ranks, ranked.p_values, strict=True))
+    ]
+    print_table(["learner", *TOLD.values(), "rank", "p"], rows, right=range(1, len(TOLD) + 3))
+    for name, reason in failed.items():
+        say(f"tanbark: warning: {name} could not be learnt: {reason}")
+
+
+COMMANDS = (fit, predict, evaluate, compare)

@@ -1,0 +1,152 @@
+"""From words to models: learners with their options, model files, rows for a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tanbark.cli.tables import check_name, read_table
+from tanbark.errors import InputError, OptionError, find, nearest
+
+
+def parse_learner(text: str, settings: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:
+    """Read ``name`` or ``name:option=value,…``, and further ``option=value`` settings.
+
+    >>> parse_learner("tan:score=bic,alpha=0.5")
+    ('tan', {'score': 'bic', 'alpha': 0.5})
+    """
+    name, _, inside = text.partition(":")
+    options = {}
+    for setting in (*(inside.split(",") if inside else ()), *settings):
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip():
+            msg = f"An option of a learner is written name=value, such as score=bic; got {setting!r}."
+            raise OptionError(msg)
+        options[key.strip()] = parse_value(value.strip())
+    return name.strip(), options
+
+
+def parse_value(text: str) -> Any:
+    """Read a value as JSON where it is JSON, and else as a string.
+
+    >>> parse_value("3"), parse_value("true"), parse_value("bic")
+    (3, True, 'bic')
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def make_model(text: str, settings: Iterable[str] = ()) -> Any:
+    """Make the classifier that words describe; ``parameters=wanbia`` and ``estimator=tan`` name parts of it."""
+    from tanbark.estimators.base import TableClassifier
+    from tanbark.estimators.catalogue import make_classifier
+    from tanbark.estimators.model_file import parts
+    from tanbark.estimators.parameters import ParameterEstimator
+
+    name, options = parse_learner(text, settings)
+    if isinstance(options.get("parameters"), str):
+        known = {each.lower(): cls for each, cls in parts().items() if issubclass(cls, ParameterEstimator)}
+        options["parameters"] = find("parameters", options["parameters"].lower(), known)()
+    if isinstance(options.get("estimator"), str):
+        options["estimator"] = make_model(options["estimator"])
+    if name == "fixed" and "arcs" in options:
+        options["arcs"] = [tuple(arc) for arc in options["arcs"]]
+    model = make_classifier(name, options)
+    if isinstance(model, TableClassifier):
+        model._check_options()
+    return model
+
+
+def load_model(path: str) -> Any:
+    """Read a model file, or a network file of another program, by its suffix."""
+    if path == "-":
+        msg = "A model is read from a file; only tables come from standard input."
+        raise OptionError(msg)
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
+    from tanbark.export import FORMATS, read_network
+
+    if suffixes and any(suffixes[-1] in each.suffixes for each in FORMATS.values()):
+        return read_network(path)
+    from tanbark.estimators import load
+
+    return load(path)
+
+
+def load_classifier(path: str) -> Any:
+    """Read a classifier of tables."""
+    model = load_model(path)
+    if not hasattr(model, "schema_"):
+        msg = f"{path!r} holds a {type(model).__name__}; this command needs a classifier that `tanbark fit` wrote."
+        raise InputError(msg)
+    return model
+
+
+def network_of(model: Any, path: str) -> Any:
+    """Give the one network of a model."""
+    from tanbark.graph import Network
+
+    network = model if isinstance(model, Network) else getattr(model, "network_", None)
+    if network is None:
+        msg = f"{path!r} holds a {type(model).__name__}, which is no single network. Use a learner such as tan."
+        raise InputError(msg)
+    return network
+
+
+def read_training(
+    path: str, target: str, *, format: str | None, gaps: Iterable[str], drop: Iterable[str], weights: str | None = None
+) -> tuple[Any, Any, Any]:
+    """Read features, labels and weights; rows without a label are left out with a warning."""
+    import narwhals as nw
+
+    from tanbark.errors import TanbarkWarning, warn
+
+    table = read_table(path, format=format, gaps=tuple(gaps))
+    check_name(table, target, "--class")
+    without = table.column(target).null_count
+    if without == table.num_rows:
+        msg = f"The class {target!r} has no value in any row. Is it the right column?"
+        raise InputError(msg)
+    if without:
+        warn(f"{without:,} rows have no {target!r}; they are left out.", TanbarkWarning)
+        table = table.filter(table.column(target).is_valid())
+    for name in drop:
+        check_name(table, name, "--drop")
+    if weights is not None:
+        check_name(table, weights, "--weights")
+    others = [name for name in table.column_names if name not in {target, weights, *drop}]
+    if not others:
+        msg = f"Nothing is left to learn from: {path!r} has no column beside the class and what is dropped."
+        raise InputError(msg)
+    labels = nw.from_native(_plain(table.column(target)), series_only=True).alias(target)
+    weighed = None if weights is None else table.column(weights).to_numpy(zero_copy_only=False)
+    return table.select(others), labels, weighed
+
+
+def _plain(column: Any) -> Any:
+    """Turn a categorical column into its values."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def read_rows(model: Any, path: str, *, format: str | None, gaps: Iterable[str]) -> tuple[Any, Any]:
+    """Read rows for a model: its own columns, and the whole table; other columns are ignored."""
+    columns = model.schema_.features
+    table = read_table(
+        path, format=format, gaps=tuple(gaps), text=[column.name for column in columns if column.values == "text"]
+    )
+    known, names = list(table.column_names), [column.name for column in columns]
+    lacking = [name for name in names if name not in known]
+    if lacking and not hasattr(model, "feature_names_in_") and len(known) == len(names):
+        return table.rename_columns(names), table
+    if lacking:
+        msg = (
+            f"{path!r} lacks the columns {lacking[:10]}, which the model needs.{nearest(lacking[0], known)} "
+            f"It has {known[:20]}."
+        )
+        raise InputError(msg)
+    return table.select(names), table

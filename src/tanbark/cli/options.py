@@ -1,0 +1,39 @@
+"""Arguments and options that commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Decorated = Callable[..., Any]
+
+
+def _together(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorated], Decorated]:
+    def decorate(command: Decorated) -> Decorated:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+table_argument = click.argument("table", metavar="TABLE")
+model_argument = click.argument("model", metavar="MODEL")
+format_option = click.option("--format", metavar="NAME", help="csv, tsv, parquet, arrow or arff; else by suffix.")
+gaps_option = click.option("--na", "gaps", multiple=True, metavar="TEXT", help="A further text that means a gap.")
+reading = _together(format_option, gaps_option)
+target_option = click.option("--class", "target", required=True, metavar="NAME", help="The class column.")
+drop_option = click.option("--drop", multiple=True, metavar="NAME", help="Leave a column out; may be repeated.")
+training = _together(target_option, drop_option, format_option, gaps_option)
+settings_option = click.option(
+    "-o", "--option", "settings", multiple=True, metavar="NAME=VALUE",
+    help="An option of the learner, such as score=bic; may be repeated.",
+)  # fmt: skip
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress, no remarks.")
+folds_options = _together(
+    click.option("--folds", default=10, show_default=True, type=click.IntRange(2), help="Stratified folds."),
+    click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="How rows are dealt to folds."),
+)

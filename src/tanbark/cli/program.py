@@ -1,0 +1,131 @@
+"""The program: its commands, and what happens to errors.
+
+Exit codes: 0 all is well, 1 a bug of ours, 2 a mistake in what was asked or given, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from tanbark import __version__
+from tanbark.cli import learning, looking
+from tanbark.errors import TanbarkError, TanbarkWarning, nearest
+
+MISTAKE, BUG, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
+
+
+class Program(click.Group):
+    """A group of commands that tells a user's mistakes in one line and owns up to its bugs."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or offer the nearest."""
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in self.commands:
+            msg = f"There is no command {name!r}.{nearest(name, self.commands)} `tanbark --help` lists them."
+            raise click.UsageError(msg)
+        return super().resolve_command(ctx, args)
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> NoReturn:
+        """Run, and exit with a code that says how it went."""
+        extra.pop("standalone_mode", None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", TanbarkWarning)
+            warnings.showwarning = _show_warning
+            try:
+                code = super().main(args, prog_name, standalone_mode=False, **extra)
+                sys.stdout.flush()
+            except Exception as error:
+                code = _tell(error)
+            except KeyboardInterrupt:
+                code = _say("interrupted", INTERRUPTED)
+            except SystemExit:  # so click and rich answer a reader that went away
+                code = PIPE_CLOSED
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _tell(error: Exception) -> int:
+    """Tell an error in one line; only a bug shows where in the program it happened."""
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, click.Abort):
+        return _say("interrupted", INTERRUPTED)
+    if isinstance(error, BrokenPipeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    if isinstance(error, click.ClickException):
+        return _say(f"error: {_usage(error)}", MISTAKE)
+    if isinstance(error, (TanbarkError, MemoryError)):
+        return _say(f"error: {error or 'There is not enough memory for this.'}", MISTAKE)
+    if isinstance(error, OSError):
+        return _say(f"error: {_file_trouble(error)}", MISTAKE)
+    import traceback
+
+    traceback.print_exception(error, file=sys.stderr)
+    return _say(
+        f"this is a bug in Tanbark {__version__}, not a mistake of yours ({type(error).__name__}: {error}). "
+        "Please report it with the lines above.",
+        BUG,
+    )
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"tanbark: {' '.join(message.split())}", err=True)
+    return code
+
+
+def _usage(error: click.ClickException) -> str:
+    """Word a wrong option with the nearest right one."""
+    message = error.format_message()
+    if isinstance(error, click.UsageError) and error.ctx is not None and error.ctx.info_name:
+        return f"{message} See `{error.ctx.command_path} --help`."
+    return message
+
+
+def _file_trouble(error: OSError) -> str:
+    from pathlib import Path
+
+    if error.filename is None:
+        return str(error)
+    path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, (str, bytes)) else Path(str(error.filename))
+    if isinstance(error, FileNotFoundError):
+        folder = path.parent
+        near = nearest(path.name, [each.name for each in folder.iterdir()]) if folder.is_dir() else ""
+        return f"There is no file {str(path)!r}.{near}"
+    return f"{error.strerror}: {str(path)!r}."
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"tanbark: warning: {' '.join(str(message).split())}", err=True)
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="tanbark")
+def app() -> None:
+    """Bayesian network classifiers: learn, predict, compare, explain.
+
+    Tables are CSV, TSV, Parquet, Arrow or ARFF files (text also as .gz), by their suffix; - is standard input or
+    output. Empty cells, NA, NaN, null and ? are gaps.
+
+    \b
+    tanbark fit train.csv --class spam --learner tan --out model.json
+    tanbark predict model.json new.csv --proba --out answers.csv
+    tanbark compare train.csv --class spam -l naive -l tan -l aode
+    tanbark explain model.json new.csv --row 17
+
+    Exit codes: 0 all is well, 1 a bug in Tanbark, 2 a mistake in what was asked or given, 130 interrupted.
+    """
+
+
+for _command in (*learning.COMMANDS, *looking.COMMANDS):
+    app.add_command(_command)
+
+__all__ = ["app"]

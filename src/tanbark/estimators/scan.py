@@ -1,0 +1,270 @@
+"""Learning from rows that need not fit in memory: files, datasets, lazy frames, clusters."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.counts import PartedCounts, StreamCounts
+from tanbark.counts.checkpoint import Checkpoint
+from tanbark.counts.cluster import Cluster, DaskCounts, PartitionSource, find_client, observe
+from tanbark.errors import InputError, OptionError, find, nearest
+from tanbark.estimators import inputs
+from tanbark.estimators.discretizers import Discretizer
+from tanbark.estimators.encoding import Encoder
+from tanbark.table import Column, Level, Schema
+from tanbark.table.coded_rows import RowReader
+from tanbark.table.discretize import CUTTERS
+from tanbark.table.observe import Observed
+from tanbark.table.source import Source, open_source
+
+MAX_MEMORY = 1 << 29
+MOST_ROWS, LEAST_ROWS = 1 << 18, 1 << 10
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Rows that are read in batches, as :func:`scan` describes them; ``fit`` takes it in place of a table."""
+
+    source: Source
+    target: str
+    features: tuple[str, ...]
+    weight: str | None = None
+    schema: Schema | None = None
+    max_memory: int = MAX_MEMORY
+    batch_rows: int = MOST_ROWS
+    checkpoint: str | os.PathLike[str] | None = None
+    cluster: Cluster | None = None
+
+    def reader(self, *, whole_only: bool = False) -> RowReader:
+        """Give what reads the rows."""
+        return RowReader(self.source, self.features, self.target, self.weight, self.batch_rows, whole_only)
+
+
+def scan(
+    data: Any, *, target: str, weight: str | None = None, columns: Iterable[str] | None = None,
+    schema: Schema | None = None, types: Mapping[str, str] | None = None, max_memory: float = MAX_MEMORY,
+    batch_rows: int | None = None, checkpoint: str | os.PathLike[str] | None = None, client: Any = None,
+) -> Scan:  # fmt: skip
+    """Describe rows that need not fit in memory, to learn from them: ``fit(tb.scan("rows.parquet", target="class"))``.
+
+    Parameters
+    ----------
+    data : path, list of paths, dataset, lazy frame, frame, Dask frame, reader or function
+        Parquet, CSV (``.csv``, ``.tsv``, also gzipped) and Arrow or Feather files, a directory of such files, a pyarrow
+        dataset, a polars LazyFrame, any frame, or a function without arguments that gives record batches or frames anew
+        at each call. A reader or iterator, which can be read only once, is first written to a temporary file.
+    target : str
+        The column with the labels.
+    weight : str, optional
+        A column that says how many times each row counts.
+    columns : list of str, optional
+        The features; by default all other columns.
+    schema : Schema, optional
+        Categories and cut points of all columns, the class last, such as ``model.schema_``; then no pass is needed to
+        learn them, and a value that it does not know is refused.
+    types : mapping, optional
+        Arrow's type names of columns of CSV files that are not to be guessed, such as ``{"zip": "string"}``.
+    max_memory : float, default 2**29
+        Bytes that rows and tables may take, beside what the program itself takes. More makes for fewer passes.
+    batch_rows : int, optional
+        Rows that are read at once; by default as many as fit.
+    checkpoint : path, optional
+        A folder where counts are kept while a fit runs; a fit that was interrupted then goes on where it was.
+    client : dask.distributed.Client, optional
+        A cluster whose workers read and count the files, which they must see under the same path; a Dask frame uses the
+        current client by itself.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> rows = tb.scan({"a": [0, 0, 1, 1], "class": ["n", "n", "y", "y"]}, target="class")
+    >>> tb.NaiveBayes().fit(rows).predict([[1]]).tolist()
+    ['y']
+    """
+    if isinstance(data, Mapping):
+        from tanbark.graph.frames import make_frame
+
+        data = make_frame(dict(data), None)
+    source, cluster = open_rows(data, types=types, client=client)
+    if cluster is not None and checkpoint is not None:
+        msg = "A checkpoint is for rows that this process reads itself; a cluster does lost work again without one."
+        raise OptionError(msg)
+    memory = _number("max_memory", max_memory, 1 << 20)
+    names = source.names
+    for name in (target, *([] if weight is None else [weight])):
+        _check_name(name, names)
+    features = _features(names, target, weight, columns, schema)
+    if batch_rows is None:
+        batch_rows = int(min(MOST_ROWS, max(LEAST_ROWS, memory // (16 * 12 * (len(features) + 1)))))
+    size = _number("batch_rows", batch_rows, 1)
+    return Scan(source, target, features, weight, schema, memory, size, checkpoint, cluster)
+
+
+def open_rows(
+    data: Any, *, types: Mapping[str, str] | None = None, client: Any = None
+) -> tuple[Source, Cluster | None]:
+    """Open rows, and the cluster that reads them where there is one."""
+    if hasattr(data, "to_delayed") and hasattr(data, "map_partitions"):
+        return PartitionSource.of(data), Cluster(find_client(client))
+    source = open_source(data, types=types)
+    return source, None if client is None else Cluster(find_client(client))
+
+
+def is_scan(data: Any) -> bool:
+    """Say whether something is rows to be read in batches rather than a table in memory."""
+    lazy = ("collect_batches", "get_fragments", "read_next_batch", "map_partitions")
+    return isinstance(data, (Scan, str, os.PathLike)) or any(hasattr(type(data), name) for name in lazy)
+
+
+def as_scan(data: Any, target: str | None, y: Any, sample_weight: Any) -> Scan:
+    """Make a scan of what ``fit`` was given."""
+    if y is not None or (sample_weight is not None and not isinstance(sample_weight, str)):
+        msg = (
+            "Rows that are read in batches hold their labels and weights: give the names of these columns, target= in "
+            "fit, or target= and weight= in scan."
+        )
+        raise InputError(msg)
+    if isinstance(data, Scan):
+        return data
+    if target is None:
+        msg = 'To learn from a file or a lazy frame, name the column with the labels: fit(rows, target="class").'
+        raise OptionError(msg)
+    return scan(data, target=target, weight=sample_weight)
+
+
+def _check_name(name: object, names: tuple[str, ...]) -> None:
+    if name not in names:
+        msg = f"There is no column {name!r}.{nearest(name, names)} The columns are {list(names)[:20]}."
+        raise InputError(msg)
+
+
+def _features(
+    names: tuple[str, ...], target: str, weight: str | None, columns: Iterable[str] | None, schema: Schema | None
+) -> tuple[str, ...]:
+    if schema is not None:
+        if schema.columns[-1].name != target:
+            msg = f"The last column of the schema must be the class, {target!r}; it is {schema.columns[-1].name!r}."
+            raise OptionError(msg)
+        if columns is not None and tuple(columns) != schema.names[:-1]:
+            msg = "columns and schema name different columns; give one of them."
+            raise OptionError(msg)
+        columns = schema.names[:-1]
+    chosen = tuple(n for n in names if n not in (target, weight)) if columns is None else tuple(columns)
+    for name in chosen:
+        _check_name(name, names)
+    if not chosen or target in chosen or (weight is not None and weight in chosen):
+        msg = f"At least one feature is needed beside the class and the weight; got the features {list(chosen)[:10]}."
+        raise InputError(msg)
+    return chosen
+
+
+def _number(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value < 2**62:
+        msg = f"{name} must be a number of at least {least:,}; got {value!r}."
+        raise OptionError(msg)
+    return int(value)
+
+
+def open_counts(model: Any, rows: Scan) -> PartedCounts:
+    """Learn the schema of rows for a classifier, note it on the classifier, and give the engine that counts them."""
+    missing = getattr(model, "missing", "available-case")
+    if getattr(getattr(model, "parameters", None), "unlabelled", None) is not None:
+        msg = "Rows without a label (EM(unlabelled=...)) are learnt from in memory only. Give the table itself to fit."
+        raise OptionError(msg)
+    reader = rows.reader(whole_only=missing == "drop")
+    schema, passes = rows.schema, 0
+    if schema is None:
+        schema, passes = _learn_schema(model, reader, rows.cluster, gap_states=missing == "category"), 1
+    note_schema(model, schema, rows.source.label_type(rows.target))
+    inputs.read_class_prior(model.class_prior, model.classes_)
+    engine: PartedCounts
+    if rows.cluster is None:
+        checkpoint = _open_checkpoint(rows, schema, reader)
+        engine = StreamCounts(reader, schema, max_memory=rows.max_memory, n_jobs=model.n_jobs, checkpoint=checkpoint)
+    else:
+        engine = DaskCounts(rows.cluster, reader, schema, max_memory=rows.max_memory, n_jobs=model.n_jobs)
+    engine.passes.schema = passes
+    return engine
+
+
+def _open_checkpoint(rows: Scan, schema: Schema, reader: RowReader) -> Checkpoint | None:
+    if rows.checkpoint is None:
+        return None
+    told = rows.source.fingerprint()
+    if not told:
+        msg = (
+            "A checkpoint needs files, whose changes can be told; this source is none. Write the rows to Parquet first."
+        )
+        raise OptionError(msg)
+    key = f"{told}|{schema!r}|{rows.weight}|{reader.whole_only}"
+    return Checkpoint(rows.checkpoint, hashlib.sha256(key.encode()).hexdigest())
+
+
+def _learn_schema(model: Any, reader: RowReader, cluster: Cluster | None, *, gap_states: bool) -> Schema:
+    discretize = model.discretize
+    if isinstance(discretize, Discretizer):
+        cutter = discretize._cutter()
+    elif isinstance(discretize, str):
+        cutter = find("discretize", discretize, CUTTERS)
+    else:
+        msg = (
+            "Rows that are read in batches are cut by 'mdlp', 'median', 'quantile', 'uniform', one of Tanbark's "
+            f"discretisers, or a given schema; got discretize={discretize!r}."
+        )
+        raise OptionError(msg)
+    forced = forced_categories(model.categorical_features, reader.features)
+    seen = _look(reader, forced, model.n_jobs) if cluster is None else observe(cluster, reader, forced)
+    if seen is None or seen.n_rows == 0:
+        msg = "There are no rows to learn from. Check how the files were written or filtered."
+        raise InputError(msg)
+    model.sketch_errors_ = seen.errors
+    return Schema((*seen.columns(cutter, gap_states=gap_states), class_column(reader.target, seen.classes())))
+
+
+def _look(reader: RowReader, forced: list[bool | None], n_jobs: int | None) -> Observed | None:
+    """Look at all rows once."""
+    seen: Observed | None = None
+    for piece in reader.pieces():
+        part = reader.observe(piece, forced, n_jobs)
+        seen = part if seen is None else seen.merge(part)
+    return seen
+
+
+def forced_categories(wanted: Any, features: tuple[str, ...]) -> list[bool | None]:
+    """Say for each feature whether the user makes it a category; None leaves it to the values."""
+    mask = inputs.categorical_mask(wanted, features)
+    return [None] * len(features) if mask is None else mask.tolist()
+
+
+def class_column(name: str, labels: list[Level]) -> Column:
+    """Describe the class by its labels."""
+    kinds = {"boolean" if isinstance(x, bool) else "text" if isinstance(x, str) else "number" for x in labels}
+    if len(kinds) > 1:
+        msg = f"The class {name!r} holds labels of different types, {sorted(kinds)}. Convert them to one."
+        raise InputError(msg)
+    return Column(name, "category", kinds.pop(), tuple(labels))
+
+
+def note_schema(model: Any, schema: Schema, labels: np.dtype[Any] | None = None) -> None:
+    """Give a classifier what fitting a table gives it."""
+    model.schema_ = schema
+    model.encoder_ = Encoder(schema.features)
+    model.classes_ = label_array(schema.columns[-1].levels, labels)
+    model.n_features_in_ = len(schema.features)
+    model.feature_names_in_ = np.array(schema.names[:-1], object)
+
+
+def label_array(labels: tuple[Level, ...], dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Make the array of labels that reading them from memory would give."""
+    if isinstance(labels[0], str):
+        found = np.empty(len(labels), object)
+        found[:] = labels
+        return found
+    return np.array(labels, dtype=dtype if dtype is not None and dtype.kind in "biuf" else None)

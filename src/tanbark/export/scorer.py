@@ -1,0 +1,66 @@
+"""A model as a Python module that imports nothing but the standard library."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+from tanbark.errors import OptionError
+from tanbark.graph import Network
+
+MARK = "# the model goes here\n"
+
+
+def to_python(network: Network) -> str:
+    """Write a module with ``predict`` and ``predict_proba`` for rows that are dicts; gaps are summed out exactly.
+
+    The module needs Python 3.9 or newer and no package. Run as a program it reads CSV and writes CSV with the answers.
+
+    Parameters
+    ----------
+    network : Network, or a classifier that has one
+
+    Examples
+    --------
+    >>> tables = {"C": [0.5, 0.5], "A": (("C",), [[0.1, 0.9], [0.5, 0.5]])}
+    >>> network = Network.from_tables({"A": ["no", "yes"], "C": ["a", "b"]}, tables, target="C")
+    >>> module = {"__name__": "scorer"}
+    >>> exec(to_python(network), module)
+    >>> module["predict"]({"A": "yes"})
+    'a'
+    """
+    network = getattr(network, "network_", network)
+    if not isinstance(network, Network) or not network.schema.has_class:
+        msg = "A scorer predicts a class; give a network with a class, or a classifier with one network, such as TAN."
+        raise OptionError(msg)
+    template = files("tanbark.export").joinpath("scorer_template.py").read_text(encoding="utf-8")
+    head, tail = template.split(MARK)
+    _, tail = tail.split("# end of the model\n")
+    return head + _model(network) + tail
+
+
+def _model(network: Network) -> str:
+    columns = [
+        {
+            "name": column.name, "kind": column.kind, "values": column.values, "levels": list(column.levels),
+            "cuts": list(column.cuts), "gap_state": column.gap_state, "size": column.n_states,
+        }
+        for column in network.schema.columns
+    ]  # fmt: skip
+    target = network.schema.columns[network.target]
+    parts: list[tuple[str, Any]] = [
+        ("COLUMNS", columns),
+        ("LABELS", list(target.states())),
+        ("AXES", [list(network.axes(node)) for node in range(len(columns))]),
+        ("TABLES", [table.ravel().tolist() for table in network.tables]),
+        ("CHILDREN", [list(children) for children in network.dag.children]),
+        ("EXPONENTS", None if network.exponents is None else [float(power) for power in network.exponents]),
+    ]
+    lines = []
+    for name, value in parts:
+        if isinstance(value, list) and name != "LABELS":
+            inner = "".join(f"    {item!r},\n" for item in value)
+            lines.append(f"{name} = [\n{inner}]\n")
+        else:
+            lines.append(f"{name} = {value!r}\n")
+    return "".join(lines)

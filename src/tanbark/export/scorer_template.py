@@ -1,0 +1,171 @@
+"""A Bayesian network classifier without dependencies, written by Tanbark.
+
+predict(row) and predict_proba(row) take a dict from column names to values; None, NaN and absent names are gaps, which
+are summed out exactly. As a program: python this_file.py < rows.csv > answers.csv
+"""
+
+import bisect
+import csv
+import math
+import sys
+from itertools import product
+
+# the model goes here
+COLUMNS, LABELS, AXES, TABLES, CHILDREN, EXPONENTS = [], [], [], [], [], None
+# end of the model
+TARGET = len(COLUMNS) - 1
+
+
+def encode(row):
+    """Give the states of a row by column number; gaps and values that training never saw are left out."""
+    states = {}
+    for place, column in enumerate(COLUMNS[:-1]):
+        value = row.get(column["name"])
+        first = int(column["gap_state"])
+        if value is None or value != value:
+            if first:
+                states[place] = 0
+        elif column["kind"] == "interval":
+            number = float(value)
+            if math.isinf(number):
+                raise ValueError("Column %r holds infinity, which lies in no interval." % column["name"])
+            states[place] = first + bisect.bisect_left(column["cuts"], number)
+        else:
+            for code, level in enumerate(column["levels"]):
+                if level == value and isinstance(level, str) == isinstance(value, str):
+                    states[place] = first + code
+                    break
+    return states
+
+
+def predict_proba(row):
+    """Give the probability of every label."""
+    scores = log_joint(encode(row))
+    if max(scores) == -math.inf:  # no class makes the row possible: what is known without it
+        scores = log_joint({})
+    top = max(scores)
+    shares = [math.exp(score - top) for score in scores]
+    total = sum(shares)
+    return {label: share / total for label, share in zip(LABELS, shares)}
+
+
+def predict(row):
+    """Give the most probable label; ties go to the first."""
+    shares = predict_proba(row)
+    return max(LABELS, key=lambda label: shares[label])
+
+
+def log_joint(states):
+    """Give log P(label, observed values) for every label, but for a constant of the row."""
+    needed = [node for node in range(len(COLUMNS)) if node not in barren(states)]
+    gaps = {node for node in needed if node != TARGET and node not in states}
+    open_nodes = [node for node in needed if gaps.intersection(AXES[node])]
+    if open_nodes and EXPONENTS is not None:
+        raise ValueError("A value is missing that another column depends on, and the tables are weighted: fill it.")
+    found = []
+    for label in range(len(LABELS)):
+        known = dict(states)
+        known[TARGET] = label
+        score = sum(log_entry(node, known) for node in needed if node not in open_nodes)
+        found.append(score + (eliminate([restrict(node, known) for node in open_nodes]) if open_nodes else 0.0))
+    return found
+
+
+def barren(states):
+    """Name the gaps on which nothing that was observed depends."""
+    out = set()
+    changed = True
+    while changed:
+        changed = False
+        for node in range(len(COLUMNS)):
+            if node not in out and node != TARGET and node not in states and out.issuperset(CHILDREN[node]):
+                out.add(node)
+                changed = True
+    return out
+
+
+def log_entry(node, known):
+    """Look up the logarithm of a family's probability, all of whose states are known."""
+    value = TABLES[node][position(node, known)]
+    power = 1.0 if EXPONENTS is None else EXPONENTS[node]
+    return 0.0 if power == 0.0 else power * math.log(value) if value > 0.0 else -math.inf
+
+
+def position(node, known):
+    """Give the place of a combination of states in a node's flat table."""
+    place = 0
+    for axis in AXES[node]:
+        place = place * COLUMNS[axis]["size"] + known[axis]
+    return place
+
+
+def restrict(node, known):
+    """Give a family as a factor over its gaps: (columns, values by their states)."""
+    free = tuple(axis for axis in AXES[node] if axis not in known)
+    values = {}
+    for states in product(*(range(COLUMNS[axis]["size"]) for axis in free)):
+        values[states] = TABLES[node][position(node, {**known, **dict(zip(free, states))})]
+    return free, values
+
+
+def eliminate(factors):
+    """Sum all columns out of a product of factors, each time the one with the smallest table; give the logarithm."""
+    scale = 0.0
+    while True:
+        names = {axis for free, _ in factors for axis in free}
+        if not names:
+            break
+        neighbours = {name: {axis for free, _ in factors if name in free for axis in free} for name in names}
+        sizes = {name: math.prod(COLUMNS[axis]["size"] for axis in neighbours[name]) for name in names}
+        name = min(sorted(names), key=sizes.__getitem__)
+        joined = [factor for factor in factors if name in factor[0]]
+        factors = [factor for factor in factors if name not in factor[0]]
+        free = tuple(sorted(neighbours[name] - {name}))
+        values = {}
+        for states in product(*(range(COLUMNS[axis]["size"]) for axis in free)):
+            known = dict(zip(free, states))
+            total = 0.0
+            for state in range(COLUMNS[name]["size"]):
+                known[name] = state
+                term = 1.0
+                for inner, table in joined:
+                    term *= table[tuple(known[axis] for axis in inner)]
+                total += term
+            values[states] = total
+        top = max(values.values())
+        if top <= 0.0:
+            return -math.inf
+        scale += math.log(top)
+        factors.append((free, {states: value / top for states, value in values.items()}))
+    for _, values in factors:
+        if values[()] <= 0.0:
+            return -math.inf
+        scale += math.log(values[()])
+    return scale
+
+
+def parse(text, column):
+    """Read a cell of CSV as a value of its column; an empty cell is a gap."""
+    if text in ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?"):
+        return None
+    if column["values"] == "number":
+        return float(text)
+    if column["values"] == "boolean":
+        return {"true": True, "false": False, "1": True, "0": False}.get(text.lower(), text)
+    return text
+
+
+def main():
+    """Read CSV from standard input and write the answers as CSV to standard output."""
+    known = {column["name"]: column for column in COLUMNS[:-1]}
+    answers = csv.writer(sys.stdout, lineterminator="\n")
+    name = COLUMNS[TARGET]["name"]
+    answers.writerow([name] + ["P(%s=%s)" % (name, label) for label in LABELS])
+    for line in csv.DictReader(sys.stdin):
+        shares = predict_proba({key: parse(line[key], column) for key, column in known.items() if line.get(key)})
+        best = max(LABELS, key=lambda label: shares[label])
+        answers.writerow([best] + [shares[label] for label in LABELS])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Why a prediction came out as it did, as a waterfall."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tanbark.errors import InputError
+from tanbark.estimators.explain import Explanation, RowExplanation
+from tanbark.estimators.waterfall import steps
+from tanbark.plot.canvas import AGAINST, FOR, MUTED, TOTAL, axes, bare
+
+
+def plot_explanation(explanation: Any, *, ax: Any = None) -> Any:
+    """Draw a row's evidence as a waterfall: the prior, the values by strength, and the log-odds that they add up to.
+
+    Parameters
+    ----------
+    explanation : RowExplanation, or an Explanation of one row
+    ax : matplotlib axes, optional
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> clf = tb.NaiveBayes().fit([["a"], ["b"], ["b"]], ["no", "yes", "yes"])
+    >>> ax = tb.plot.plot_explanation(clf.explain([["b"]])[0])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['prior', 'x0 = b', 'log-odds']
+    """
+    if isinstance(explanation, Explanation) and len(explanation) == 1:
+        explanation = explanation[0]
+    if not isinstance(explanation, RowExplanation):
+        msg = f"Give the explanation of one row, such as clf.explain(X)[0]; got {type(explanation).__name__}."
+        raise InputError(msg)
+    bars = steps(explanation)
+    ax = axes(ax, 7.0, 1.1 + 0.3 * len(bars))
+    for place, bar in enumerate(bars):
+        colour = TOTAL if bar.total else FOR if bar.nats >= 0 else AGAINST
+        ax.barh(place, bar.stop - bar.start, left=bar.start, color=colour, height=0.7)
+        right = bar.stop >= bar.start
+        text = f"{bar.nats:+.2f}" if math.isfinite(bar.nats) else ("+∞" if bar.nats > 0 else "-∞")
+        ax.annotate(
+            text, (bar.stop, place), (3 if right else -3, 0), textcoords="offset points", va="center",
+            ha="left" if right else "right", fontsize=8,
+        )  # fmt: skip
+        if place + 1 < len(bars) and not bars[place + 1].total:
+            ax.plot([bar.stop, bar.stop], [place - 0.35, place + 1.35], color=MUTED, linewidth=0.7)
+    ax.axvline(0, color=MUTED, linewidth=0.8)
+    ax.set_yticks(range(len(bars)), [bar.label for bar in bars], fontsize=8, parse_math=False)
+    ax.invert_yaxis()
+    ax.margins(x=0.12)
+    ax.set_xlabel("log-odds (nats)", fontsize=9)
+    title = f"P({explanation.target} = {explanation.label}) = {explanation.probability:.4f}"
+    ax.set_title(title, fontsize=10, parse_math=False)
+    bare(ax, "bottom")
+    return ax

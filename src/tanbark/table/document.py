@@ -1,0 +1,58 @@
+"""Columns as JSON, as model files and files of counts hold them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from reprlib import repr as short
+from typing import Any
+
+from tanbark.errors import ModelFileError
+from tanbark.table.schema import Column
+
+
+def column_document(column: Column) -> dict[str, Any]:
+    """Write a column as JSON."""
+    document: dict[str, Any] = {"name": column.name, "kind": column.kind, "values": column.values}
+    if column.gap_state:
+        document["gap_state"] = True
+    if column.kind == "interval":
+        return {**document, "cuts": list(column.cuts)}
+    return {**document, "levels": list(column.levels)}
+
+
+def demand(holds: bool, otherwise: str) -> None:
+    """Refuse a file of which something does not hold."""
+    if not holds:
+        raise ModelFileError(otherwise)
+
+
+def read_list(value: Any, what: str) -> list[Any]:
+    """Read a list."""
+    demand(isinstance(value, list), f"the {what} are no list")
+    return value  # type: ignore[no-any-return]  # demanded above
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is a number of JSON."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def read_column(document: Any) -> Column:
+    """Read a column from its JSON."""
+    demand(isinstance(document, dict), "a column is no mapping")
+    name, kind, values = document["name"], document["kind"], document["values"]
+    demand(isinstance(name, str), f"the column name {short(name)} is no string")
+    demand(kind in ("category", "interval"), f"the column {name!r} is of unknown kind {short(kind)}")
+    demand(values in ("number", "text", "boolean"), f"the column {name!r} holds unknown values {short(values)}")
+    gap_state = document.get("gap_state", False)
+    demand(isinstance(gap_state, bool), f"whether a gap of {name!r} is a state is not said")
+    if kind == "interval":
+        cuts = read_list(document["cuts"], f"cuts of {name!r}")
+        demand(all(map(is_number, cuts)), f"a cut of {name!r} is no number")
+        demand(all(low < high for low, high in pairwise(cuts)), f"the cuts of {name!r} do not rise")
+        return Column(name, kind, values, cuts=tuple(float(cut) for cut in cuts), gap_state=gap_state)
+    levels = tuple(read_list(document["levels"], f"categories of {name!r}"))
+    plain = all(isinstance(level, (str, bool, int, float)) for level in levels)
+    demand(plain, f"a category of {name!r} is no plain value")
+    demand(len(set(levels)) == len(levels), f"a category of {name!r} occurs twice")
+    return Column(name, kind, values, levels, gap_state=gap_state)

@@ -1,0 +1,38 @@
+"""The page on the explorer and on uncertainty: its examples run, and its table is the one that the study wrote."""
+
+import doctest
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(not (ROOT / "docs").exists(), reason="a source package holds no documentation")
+
+
+def test_the_examples_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = str(ROOT / "docs" / "explorer.md")
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+    failed, tried = doctest.testfile(page, module_relative=False, encoding="utf-8", optionflags=flags)
+    assert tried > 15
+    assert failed == 0
+    assert (tmp_path / "breast-cancer.html").stat().st_size > 50_000
+
+
+def test_the_table_is_the_one_of_the_study():
+    place = ROOT / "benchmarks" / "studies" / "intervals.py"
+    spec = importlib.util.spec_from_file_location("intervals_study", place)
+    study = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = study
+    spec.loader.exec_module(study)
+    written = json.loads((ROOT / "docs" / "numbers" / "intervals.json").read_text())
+    assert study.markdown(written["cells"]) in (ROOT / "docs" / "explorer.md").read_text(encoding="utf-8")
+    assert set(study.measure(30, 2, 1)) == set(written["cells"][0]["models"])
+    for cell in written["cells"]:
+        for kind in ("whole", "gaps"):
+            found = cell["models"][f"true arcs, {kind}"]
+            assert abs(found["coverage"] - written["level"]) < 3 * found["coverage_error"] + 0.01

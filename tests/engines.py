@@ -1,0 +1,65 @@
+"""Small mixed tables, and every learner that the engines are compared on."""
+
+import numpy as np
+import pandas as pd
+
+import tanbark as tb
+
+GENERAL = [("text", "class"), ("level", "class"), ("class", "few"), ("number", "few")]
+
+LEARNERS = {
+    "NaiveBayes": tb.NaiveBayes,
+    "TAN": tb.TAN,
+    "TAN bic": lambda: tb.TAN(score="bic"),
+    "TAN mml": lambda: tb.TAN(score="mml"),
+    "KDB": tb.KDB,
+    "SPODE": tb.SPODE,
+    "AODE": tb.AODE,
+    "A2DE": tb.A2DE,
+    "ACLLTAN": tb.ACLLTAN,
+    "RAIANB": tb.RAIANB,
+    "RAIGBN": tb.RAIGBN,
+    "GBN": tb.GBN,
+    "BAN": tb.BAN,
+    "ChowLiuTree": tb.ChowLiuTree,
+    "SparseCandidateGBN": lambda: tb.SparseCandidateGBN(k=2),
+    "FixedStructure": lambda: tb.FixedStructure(GENERAL),
+    "ExactANB": tb.ExactANB,
+    "ExactGBN": tb.ExactGBN,
+    "MANB": lambda: tb.NaiveBayes(parameters=tb.MANB()),
+    "WANBIA": lambda: tb.NaiveBayes(parameters=tb.WANBIA()),
+    "EM": lambda: tb.TAN(parameters=tb.EM(max_iter=3)),
+    "HillClimbTAN": lambda: tb.HillClimbTAN(cv=3, random_state=1),
+    "SelectiveNaiveBayes mml": lambda: tb.SelectiveNaiveBayes(score="mml"),
+    "category": lambda: tb.TAN(missing="category"),
+    "drop": lambda: tb.TAN(missing="drop"),
+    "quantile": lambda: tb.TAN(discretize="quantile"),
+    "uniform": lambda: tb.TAN(discretize="uniform"),
+    "median": lambda: tb.TAN(discretize="median"),
+}
+
+
+def mixed_table(rows=60, seed=0, *, gaps=True):
+    """Strings, whole numbers, a continuous column, booleans, a declared category, gaps, and a class."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 3, rows)
+    level = (label + rng.integers(0, 2, rows)) % 3
+    frame = pd.DataFrame({
+        "text": np.array(["red", "blue", "green", "grey"])[(level + rng.integers(0, 2, rows)) % 4],
+        "level": level,
+        "number": np.round(label * 2.0 + rng.normal(0, 1, rows), 2),
+        "few": rng.integers(0, 2, rows) * 5,
+        "flag": (label == 1) ^ (rng.random(rows) < 0.2),
+        "kind": pd.Categorical(np.array(["a", "b"])[rng.integers(0, 2, rows)], categories=["a", "b", "never"]),
+        "class": np.array(["no", "maybe", "yes"])[label],
+    })  # fmt: skip
+    if gaps:
+        for name in ("text", "number", "kind"):
+            frame.loc[rng.random(rows) < 0.1, name] = None
+    return frame
+
+
+def saved(model, path):
+    """Give the bytes of a model's file."""
+    model.save(path)
+    return path.read_bytes()

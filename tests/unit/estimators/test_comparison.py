@@ -1,0 +1,114 @@
+"""Adjusted p-values, ranks and measures against slow or other ways."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import friedmanchisquare
+from sklearn.metrics import balanced_accuracy_score, brier_score_loss, confusion_matrix, log_loss, roc_auc_score
+
+import tanbark as tb
+from tanbark.estimators import hommel
+from tanbark.estimators.catalogue import catalogue, make_classifier
+from tanbark.estimators.measures import calibration, confusion, measure
+
+
+@settings(max_examples=40)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
+def test_hommel_is_the_closed_test_of_simes(p_values):
+    p = np.array(p_values)
+    slow = []
+    for i in range(len(p)):
+        sets = (s for k in range(1, len(p) + 1) for s in combinations(range(len(p)), k) if i in s)
+        slow.append(max(np.min(len(s) * np.sort(p[list(s)]) / np.arange(1, len(s) + 1)) for s in sets))
+    assert hommel(p) == pytest.approx(slow)
+
+
+@pytest.mark.parametrize("values", [[1.2], [-0.1], [[0.1]], [np.nan]])
+def test_what_is_no_p_value_is_refused(values):
+    with pytest.raises(tb.InputError):
+        hommel(values)
+
+
+def test_ranks_and_friedman():
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(size=12) + shift for name, shift in (("a", 0), ("b", 1), ("c", 2))}
+    found = tb.compare_scores(scores)
+    assert found.names == ("c", "b", "a")
+    assert found.friedman == pytest.approx(friedmanchisquare(*scores.values()).pvalue)
+    assert found.p_values[0] == 1
+    assert (found.pairwise == found.pairwise.T).all()
+    lower = tb.compare_scores(scores, higher_is_better=False)
+    assert lower.names == ("a", "b", "c")
+    assert len(found.to_frame()) == 3
+
+
+def test_folds_that_share_rows_make_the_test_more_careful():
+    rng = np.random.default_rng(1)
+    scores = {"a": rng.normal(size=10), "b": rng.normal(size=10) + 1}
+    careful = tb.compare_scores(scores, test="resampled-t").p_values[1]
+    naive = tb.compare_scores(scores, test="resampled-t", test_share=0.0).p_values[1]
+    assert careful > naive
+
+
+def test_equal_models_do_not_differ():
+    same = [0.5, 0.7, 0.6]
+    for test in ("wilcoxon", "resampled-t"):
+        found = tb.compare_scores({"a": same, "b": same}, test=test)
+        assert found.p_values.tolist() == [1, 1]
+        assert found.groups() == [("a", "b")]
+
+
+@pytest.mark.parametrize(
+    "scores", [{}, {"a": [1.0], "b": [1.0, 2.0]}, {"a": [np.nan], "b": [1.0]}, {"a": []}, {"a": [[1.0]]}]
+)
+def test_scores_that_cannot_be_compared_are_refused(scores):
+    with pytest.raises(tb.InputError):
+        tb.compare_scores(scores)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_measures_are_those_of_scikit_learn(n_classes):
+    rng = np.random.default_rng(n_classes)
+    classes = np.array(list("abcd")[:n_classes])
+    labels = rng.choice(classes, 60)
+    proba = rng.dirichlet(np.ones(n_classes), 60).round(2)
+    proba /= proba.sum(axis=1, keepdims=True)
+    found = measure(labels, proba, classes)
+    guess = classes[proba.argmax(axis=1)]
+    assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(labels, guess))
+    assert found["log_loss"] == pytest.approx(log_loss(labels, proba, labels=classes))
+    if n_classes == 2:
+        assert found["brier"] == pytest.approx(brier_score_loss(labels == "b", proba[:, 1]))
+        assert found["auc"] == pytest.approx(roc_auc_score(labels == "b", proba[:, 1]))
+    else:
+        assert found["auc"] == pytest.approx(roc_auc_score(labels, proba, multi_class="ovr"))
+    assert confusion(labels, proba, classes).tolist() == confusion_matrix(labels, guess, labels=classes).tolist()
+    bins = calibration(labels, proba, classes)
+    assert bins.rows.sum() == 60
+    assert 0 <= bins.error <= 1
+
+
+def test_one_class_has_no_area():
+    assert np.isnan(measure(np.array([0, 0]), np.array([[0.9, 0.1]] * 2), np.array([0, 1]))["auc"])
+
+
+def test_every_classifier_is_in_the_catalogue():
+    listed = {entry.estimator for entry in catalogue().values()}
+    tables = {
+        name for name in tb.__all__
+        if isinstance(getattr(tb, name), type) and issubclass(getattr(tb, name), tb.estimators.base.TableClassifier)
+    }  # fmt: skip
+    assert tables | {"ModelAveraging"} == listed
+    for name, entry in catalogue().items():
+        assert entry.summary
+        assert type(make_classifier(name)).__name__ == entry.estimator
+        assert isinstance(entry.options, tuple)
+
+
+def test_options_of_a_learner_by_name():
+    assert make_classifier("selective-mml", {"alpha": 0.5}).get_params()["alpha"] == 0.5
+    with pytest.raises(tb.OptionError, match="Did you mean 'score'"):
+        make_classifier("tan", {"scroe": "bic"})
