@@ -1,6 +1,6 @@
 """A spam filter: learn from text messages, name the words that give spam away, and explain one message word by word.
 
-python examples/spam_filter.py --data ../shared/data/sms-spam.csv.gz
+python examples/spam_filter.py --data sms-spam.csv.gz
 python examples/spam_filter.py          # a small corpus that is made up on the spot
 """
 

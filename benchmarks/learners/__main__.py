@@ -63,11 +63,12 @@ def score_of(counts: MemoryCounts, arcs: list[tuple[str, str]], score: str) -> f
 def record(who: str, seconds: list[float], cpu_seconds: list[float], score: float, arcs: int) -> dict[str, Any]:
     found = {
         "who": who, "seconds": statistics.median(seconds), "least_seconds": min(seconds),
-        "cpu_seconds": statistics.median(cpu_seconds), "rounds": len(seconds), "score": score, "arcs": arcs,
+        "cpu_seconds": statistics.median(cpu_seconds), "least_cpu_seconds": min(cpu_seconds), "rounds": len(seconds),
+        "score": score, "arcs": arcs,
     }  # fmt: skip
     print(
-        f"  {who:<28} {found['seconds']:9.4f} s  (least {min(seconds):.4f}, processor {found['cpu_seconds']:.4f}, "
-        f"{len(seconds)} rounds)  score {score:14.3f}  {arcs} arcs",
+        f"  {who:<28} {found['seconds']:9.4f} s  (least {min(seconds):.4f}; processor {found['cpu_seconds']:.4f}, "
+        f"least {min(cpu_seconds):.4f}; {len(seconds)} rounds)  score {score:14.3f}  {arcs} arcs",
         flush=True,
     )
     return found

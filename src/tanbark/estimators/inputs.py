@@ -155,7 +155,8 @@ def _plain_labels(y: Any) -> NDArray[Any]:
     if gaps.any():
         msg = (
             f"y contains NaN or None in {int(gaps.sum())} rows; a classifier learns from rows with a label. "
-            "Drop those rows first."
+            "Drop those rows first, or give them a label such as -1 and learn from them too, by "
+            "parameters=EM(unlabelled=-1)."
         )
         raise InputError(msg)
     if labels.dtype.kind == "O":

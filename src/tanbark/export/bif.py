@@ -23,12 +23,12 @@ from tanbark.export.notation import (
     checked,
     fail,
     finish,
-    known_name,
     labels,
     note,
     number_text,
     plain_name,
     quoted,
+    room,
     shaped,
     tokens,
 )
@@ -78,12 +78,13 @@ class _Found:
     columns: dict[str, tuple[Column, list[str]]]
     tables: dict[str, tuple[Sequence[str], Any]]
     lines: dict[str, int]
+    table_lines: dict[str, int]
     target: str | None = None
 
 
 def loads(text: str) -> Network:
     """Read a network from BIF."""
-    reader, found = Reader(tokens(text, PATTERN)), _Found({}, {}, {})
+    reader, found = Reader(tokens(text, PATTERN)), _Found({}, {}, {}, {})
     while reader.now.kind != "end":
         if reader.skip("network"):
             reader.skip_past("{")
@@ -98,7 +99,7 @@ def loads(text: str) -> Network:
         if name not in found.tables:
             fail(found.lines[name], f"the variable {name!r} has no probability block")
     columns = {name: column for name, (column, _) in found.columns.items()}
-    return finish(columns, found.tables, found.target)
+    return finish(columns, found.tables, found.target, found.table_lines)
 
 
 def _skip_block(reader: Reader) -> None:
@@ -154,20 +155,20 @@ def _states(reader: Reader) -> list[str]:
 def _probability(reader: Reader, found: _Found) -> None:
     reader.expect("(")
     line = reader.now.line
-    name = known_name(found.columns, reader.name("the name of a variable"), line)
+    name = reader.declared("the name of a variable", found.columns)
     if name in found.tables:
         fail(line, f"the variable {name!r} has two probability blocks")
     parents = []
     if reader.skip("|"):
         while not reader.at(")"):
-            parents.append(known_name(found.columns, reader.name("the name of a parent"), reader.now.line))
+            parents.append(reader.declared("the name of a parent", found.columns))
             if not reader.at(")"):
                 reader.expect(",")
     reader.expect(")")
     if len({*parents, name}) <= len(parents):
         fail(line, f"the parents of {name!r} must be different from one another and from it")
     shape = [len(found.columns[each][1]) for each in (*parents, name)]
-    table = np.full(shape, np.nan)
+    table = np.full(room(shape, name, line), np.nan)
     reader.expect("{")
     while not reader.skip("}"):
         _entry(reader, found, parents, table, name)
@@ -176,7 +177,7 @@ def _probability(reader: Reader, found: _Found) -> None:
         states = [found.columns[p][1][k] for p, k in zip(parents, config, strict=True)]
         fail(line, f"the table of {name!r} says nothing of ({', '.join(states)})")
     columns = [found.columns[each][0] for each in (*parents, name)]
-    found.tables[name] = tuple(parents), checked(table, columns, line)
+    found.tables[name], found.table_lines[name] = (tuple(parents), checked(table, columns, line)), line
 
 
 def _entry(reader: Reader, found: _Found, parents: list[str], table: NDArray[np.float64], name: str) -> None:
@@ -187,8 +188,10 @@ def _entry(reader: Reader, found: _Found, parents: list[str], table: NDArray[np.
         # the format lets the variable itself run slowest here, and the last parent fastest
         turned = shaped(_numbers(reader), (table.shape[-1], *table.shape[:-1]), name, line)
         table[...] = np.moveaxis(turned, 0, -1)
+        checked(table, [found.columns[each][0] for each in (*parents, name)], line)
     elif reader.skip("default"):
         row = shaped(_numbers(reader), table.shape[-1:], name, line)
+        checked(row, [found.columns[name][0]], line)
         table[...] = np.where(np.isnan(table), row, table)
     elif reader.skip("("):
         config = []
@@ -200,7 +203,9 @@ def _entry(reader: Reader, found: _Found, parents: list[str], table: NDArray[np.
             if place < len(parents) - 1:
                 reader.expect(",")
         reader.expect(")")
-        table[tuple(config)] = shaped(_numbers(reader), table.shape[-1:], name, line)
+        row = shaped(_numbers(reader), table.shape[-1:], name, line)
+        checked(row, [found.columns[name][0]], line)
+        table[tuple(config)] = row
     else:
         fail(line, f"expected 'table', 'default', '(' or '}}', got {reader.now}")
 

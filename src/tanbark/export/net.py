@@ -22,12 +22,12 @@ from tanbark.export.notation import (
     checked,
     fail,
     finish,
-    known_name,
     labels,
     note,
     number_text,
     plain_name,
     quoted,
+    room,
     shaped,
     tokens,
 )
@@ -85,6 +85,7 @@ class _Found:
 
     columns: dict[str, Column] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    table_lines: dict[str, int] = field(default_factory=dict)
     tables: dict[str, tuple[Sequence[str], Any]] = field(default_factory=dict)
     target: str | None = None
 
@@ -108,7 +109,7 @@ def loads(text: str) -> Network:
     for name in found.columns:
         if name not in found.tables:
             fail(found.lines[name], f"the node {name!r} has no potential")
-    return finish(found.columns, found.tables, found.target)
+    return finish(found.columns, found.tables, found.target, found.table_lines)
 
 
 def _attributes(reader: Reader) -> dict[str, list[Token]]:
@@ -152,20 +153,21 @@ def _node(reader: Reader, found: _Found) -> None:
 def _potential(reader: Reader, found: _Found) -> None:
     reader.expect("(")
     line = reader.now.line
-    name = known_name(found.columns, reader.name("the name of a node"), line)
+    name = reader.declared("the name of a node", found.columns)
     if name in found.tables:
         fail(line, f"the node {name!r} has two potentials")
     parents = []
     if reader.skip("|"):
         while not reader.at(")"):
-            parents.append(known_name(found.columns, reader.name("the name of a parent"), reader.now.line))
+            parents.append(reader.declared("the name of a parent", found.columns))
     reader.expect(")")
     if len({*parents, name}) <= len(parents):
         fail(line, f"the parents of {name!r} must be different from one another and from it")
+    found.table_lines[name] = line
     data = _attributes(reader).get("data")
     shape = [found.columns[each].n_states for each in (*parents, name)]
     if data is None:
-        found.tables[name] = parents, np.full(shape, 1 / shape[-1])
+        found.tables[name] = parents, np.full(room(shape, name, line), 1 / shape[-1])
         return
     values = []
     for token in data[1:]:

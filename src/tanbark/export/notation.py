@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,6 +18,7 @@ from tanbark.graph.build import assemble, check_table, make_column
 from tanbark.table import Column
 
 FROM_FILE = 5e-3  # how far a printed, rounded distribution may be from one; it is scaled to one when read
+MOST_NUMBERS = 1 << 27  # of a table
 
 
 def labels(column: Column) -> list[str]:
@@ -165,6 +168,11 @@ class Reader:
             fail(self.now.line, f"expected {what}, got {self.now}")
         return self.take().text
 
+    def declared(self, what: str, known: dict[str, Any]) -> str:
+        """Read the name of a variable that was declared."""
+        line = self.now.line
+        return known_name(known, self.name(what), line)
+
     def number(self) -> float:
         """Read a number."""
         token = self.take()
@@ -196,7 +204,7 @@ def known_name(known: dict[str, Any], name: str, line: int) -> str:
 
 def shaped(values: list[float], shape: Sequence[int], name: str, line: int) -> Any:
     """Give a flat list of numbers the shape of its table."""
-    wanted = int(np.prod(list(shape), dtype=object)) if shape else 1
+    wanted = math.prod(shape)
     if len(values) != wanted:
         fail(line, f"the table of {name!r} must have {wanted:,} numbers, got {len(values):,}")
     return np.array(values, float).reshape(tuple(shape))
@@ -215,9 +223,28 @@ def number_text(value: float) -> str:
     return repr(float(value))
 
 
-def finish(columns: dict[str, Column], tables: dict[str, tuple[Sequence[str], Any]], target: str | None) -> Network:
-    """Put together what a file told, its own names replaced by the real ones."""
+def room(shape: Sequence[int], name: str, line: int) -> tuple[int, ...]:
+    """Refuse a table that no file spells out before memory is taken for it."""
+    wanted = math.prod(shape)
+    if wanted > MOST_NUMBERS:
+        fail(line, f"the table of {name!r} would have {wanted:,} numbers, more than {MOST_NUMBERS:,}")
+    return tuple(shape)
+
+
+def finish(
+    columns: dict[str, Column], tables: dict[str, tuple[Sequence[str], Any]], target: str | None, lines: dict[str, int]
+) -> Network:
+    """Put together what a file told, its own names replaced by the real ones; tables begin at their ``lines``."""
     real = {name: column.name for name, column in columns.items()}
+    owners: dict[str, str] = {}
+    for name, wanted in real.items():
+        if owners.setdefault(wanted, name) != name:
+            fail(lines[name], f"the variables {owners[wanted]!r} and {name!r} are both noted to be {wanted!r}")
+    try:
+        TopologicalSorter({name: parents for name, (parents, _) in tables.items()}).prepare()
+    except CycleError as error:
+        circle = error.args[1]
+        fail(max(lines[name] for name in circle), f"the parents go in a circle: {' -> '.join(circle)}")
     named = {real[name]: ([real[parent] for parent in parents], table) for name, (parents, table) in tables.items()}
     try:
         return assemble(list(columns.values()), named, target=target, tolerance=FROM_FILE)

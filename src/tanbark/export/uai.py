@@ -38,26 +38,29 @@ def loads(text: str) -> Network:
     if _whole(reader, "the number of tables") != n:
         fail(line, f"expected {n} tables, one for each variable")
     families: dict[int, list[int]] = {}
-    order = []
+    lines: dict[str, int] = {}
     for _ in range(n):
         line = reader.now.line
         family = [_whole(reader, "a variable", below=n) for _ in range(_whole(reader, "the size of a scope", least=1))]
         if family[-1] in families or len(set(family)) < len(family):
             fail(line, f"expected the family of a variable that had none, its parents different; got {family}")
-        families[family[-1]] = family
-        order.append(family[-1])
-    columns = [make_column(f"x{node}", range(size)) for node, size in enumerate(sizes)]
-    tables: dict[str, Any] = {}
-    for node in order:
-        line = reader.now.line
-        values = [reader.number() for _ in range(_whole(reader, "the size of a table"))]
-        shape = [sizes[each] for each in families[node]]
-        table = shaped(values, shape, f"x{node}", line)
-        scope = [columns[each] for each in families[node]]
-        tables[f"x{node}"] = [column.name for column in scope[:-1]], checked(table, scope, line)
+        families[family[-1]], lines[f"x{family[-1]}"] = family, line
+    read = {node: _numbers(reader, [sizes[each] for each in family], node) for node, family in families.items()}
     if reader.now.kind != "end":
         fail(reader.now.line, f"expected the end of the file, got {reader.now}")
-    return finish({column.name: column for column in columns}, tables, None)
+    columns = [make_column(f"x{node}", range(size)) for node, size in enumerate(sizes)]
+    tables: dict[str, Any] = {}
+    for node, (line, table) in read.items():
+        scope = [columns[each] for each in families[node]]
+        tables[f"x{node}"] = [column.name for column in scope[:-1]], checked(table, scope, line)
+    return finish({column.name: column for column in columns}, tables, None, lines)
+
+
+def _numbers(reader: Reader, shape: list[int], node: int) -> tuple[int, Any]:
+    """Read a table; give its line too."""
+    line = reader.now.line
+    values = [reader.number() for _ in range(_whole(reader, "the size of a table"))]
+    return line, shaped(values, shape, f"x{node}", line)
 
 
 def _whole(reader: Reader, what: str, *, least: int = 0, below: int | None = None) -> int:

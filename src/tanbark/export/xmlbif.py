@@ -148,15 +148,16 @@ def loads(text: str) -> Network:
         columns[name] = column
         target = column.name if is_class else target
     tables: dict[str, Any] = {}
+    lines: dict[str, int] = {}
     for part in handler.definitions:
         name, parents, table = _table(part, columns)
         if name in tables:
             fail(part.line, f"the variable {name!r} has two definitions")
-        tables[name] = parents, table
+        tables[name], lines[name] = (parents, table), part.line
     for part in handler.variables:
         if part.texts["NAME"][0] not in tables:
             fail(part.line, f"the variable {part.texts['NAME'][0]!r} has no definition")
-    return finish(columns, tables, target)
+    return finish(columns, tables, target, lines)
 
 
 def _column(part: _Part) -> tuple[str, Column, bool]:

@@ -229,12 +229,15 @@ class Network:
 
         return queries.probability_of_evidence(self, evidence, soft=soft, log=log, max_entries=max_entries)
 
-    def log_likelihood(self, data: Any, *, per_row: bool = False) -> Any:
-        """Give the log-likelihood of a frame, in nats, gaps and absent columns summed out; or that of every row."""
+    def log_likelihood(self, data: Any, *, per_row: bool = False, max_entries: int | None = None) -> Any:
+        """Give the log-likelihood of a frame, in nats, gaps and absent columns summed out; or that of every row.
+
+        A computation with a larger factor than ``max_entries`` (2**27 entries) is refused.
+        """
         from tanbark.inference import queries
 
-        rows = queries.probability_of_evidence(self, data, soft=None, log=True, max_entries=None)
-        return rows if per_row else float(rows.sum())
+        rows = queries.probability_of_evidence(self, data, soft=None, log=True, max_entries=max_entries)
+        return rows if per_row else float(np.sum(rows))
 
     def sample(
         self, n: int, evidence: Evidence = None, *, soft: Evidence = None, random_state: Any = None,

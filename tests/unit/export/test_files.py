@@ -130,11 +130,20 @@ def test_formats_that_cannot_be_told(tmp_path):
     assert set(FORMATS) == {"bif", "xmlbif", "net", "uai", "dot", "svg"}
 
 
+TWO = """variable A { type discrete [ 2 ] { a, b }; }
+variable B { type discrete [ 2 ] { a, b }; }
+"""
+TWO_NODES = 'node A { states = ("a" "b"); }\nnode B { states = ("a" "b"); }\n'
+XML = """<BIF><VARIABLE><NAME>A</NAME><OUTCOME>a</OUTCOME><OUTCOME>b</OUTCOME></VARIABLE>
+<VARIABLE><NAME>B</NAME><OUTCOME>a</OUTCOME><OUTCOME>b</OUTCOME></VARIABLE>
+<DEFINITION><FOR>A</FOR><TABLE>.5 .5</TABLE></DEFINITION>
+<DEFINITION>"""
+WIDE = "".join(f"variable V{k} {{ type discrete [ 2 ] {{ a, b }}; }}\n" for k in range(40))
 HEAD = "network n {\n}\nvariable A {\n  type discrete [ 2 ] { a, b };\n}\n"
 DAMAGED = [
     ("bif", HEAD + "probability ( A ) {\n  table 0.5, half;\n}\n", "line 7: expected a number, got 'half'"),
     ("bif", HEAD + "probability ( A ) {\n  table 0.5;\n}\n", "line 7: the table of 'A' must have 2 numbers, got 1"),
-    ("bif", HEAD + "probability ( A ) {\n  table 0.5, 0.4;\n}\n", "line 6: .* must sum to 1; they sum to 0.9"),
+    ("bif", HEAD + "probability ( A ) {\n  table 0.5, 0.4;\n}\n", "line 7: .* must sum to 1; they sum to 0.9"),
     ("bif", HEAD + "probability ( AA ) {\n", "line 6: there is no variable 'AA'. Did you mean 'A'"),
     ("bif", HEAD + "probability ( A | A ) {\n", "line 6: the parents of 'A' must be different"),
     ("bif", HEAD, "line 3: the variable 'A' has no probability block"),
@@ -145,6 +154,24 @@ DAMAGED = [
     ("bif", 'variable "A {\n', "line 1: expected a name"),
     ("bif", HEAD + "probability ( A ) {\n  table 0.5, 0.5;\n", "line 8: expected 'table', .* got the end of the file"),
     ("bif", "hello", "line 1: expected 'network', 'variable' or 'probability', got 'hello'"),
+    ("bif", HEAD + "probability ( A ) {\n  table nan, 1;\n}\n", "line 7: .* must hold probabilities"),
+    ("bif", HEAD + "probability ( A ) {\n  table 1.5, -0.5;\n}\n", "line 7: .* must hold probabilities"),
+    ("bif", TWO + "probability ( A ) { table 1, 0; }\nprobability ( B | A ) {\n(a) 1, 0;\n}", "line 4: .* nothing of"),
+    ("bif", TWO + "probability ( B | A ) {\n(a) 1, 0;\n(c) 1, 0;\n}", "line 5: 'A' has no state 'c'"),
+    ("bif", TWO + "probability ( B | A ) {\n(a) 1, 0;\n(b) 1, 1;\n}", "line 5: .* must sum to 1"),
+    ("bif", TWO + "probability ( B | A ) {\ndefault 1, 1;\n}", "line 4: .* must sum to 1"),
+    ("bif", TWO + "probability ( B |\nC\n) {\n", "line 4: there is no variable 'C'"),
+    ("bif", TWO + "probability ( A | B ) { default 1, 0; }\nprobability ( B | A ) { default 1, 0; }", "line 4: .* ci"),
+    ("bif", TWO + "probability ( A ) { table 1, 0; }\nprobability ( A ) { table 1, 0; }", "line 4: .* two prob"),
+    ("bif", WIDE + f"probability ( V0 | {', '.join(f'V{k}' for k in range(1, 40))} ) {{", "line 41: .* would have"),
+    ("net", TWO_NODES + "potential (A | B)\n{ }\npotential (B | A)\n{ }", "line 5: the parents go in a circle"),
+    ("net", TWO_NODES + "potential (A |\nC\n) { }", "line 4: there is no variable 'C'"),
+    ("net", TWO_NODES + "potential (A | A) { }", "line 3: the parents of 'A' must be different"),
+    ("net", TWO_NODES + "potential (A)\n{\n data = (0.5 0.6);\n}", "line 5: .* must sum to 1"),
+    ("net", TWO_NODES + "potential (A) { }\npotential (A) { }", "line 4: the node 'A' has two potentials"),
+    ("net", 'node A { states = ("a" "a"); }', "line 1: The states of 'A' must be different"),
+    ("net", TWO_NODES + "node A { }", "line 3: the variable 'A' is declared twice"),
+    ("net", TWO_NODES + "hello", "line 3: expected 'net', 'node' or 'potential', got 'hello'"),
     ("net", "net\n{\n}\nnode A\n{\n states = (\"a\" \"b\";\n", "line 6"),
     ("net", "node A {\n}\n", "line 1: the node 'A' has no states"),
     ("net", 'node A { states = ("a" "b"); }\npotential (A)\n{ data = (0.5 x); }', "line 3: expected a number, got 'x'"),
@@ -156,6 +183,24 @@ DAMAGED = [
     ("uai", "BAYES\n1\n2\n1\n1 3\n", "line 5: expected a variable below 1, got '3'"),
     ("uai", "BAYES\n1\n2\n1\n1 0\n\n2\n0.5 0.5 0.5", "line 8: expected the end of the file"),
     ("uai", "BAYES\n1\n2\n1\n1 0\n\n2\n0.5", "line 8: expected a number, got the end of the file"),
+    ("uai", "", "line 1: expected 'BAYES', got the end of the file"),
+    ("uai", "BAYES\ntwo\n", "line 2: expected the number of variables, got 'two'"),
+    ("uai", "BAYES\n1\n0\n", "line 3: expected a number of states, got '0'"),
+    ("uai", "BAYES\n1\n2\n2\n", "line 4: expected 1 tables"),
+    ("uai", "BAYES\n1\n2\n1\n1 0\n\n3\n0 0 1", "line 7: the table of 'x0' must have 2 numbers, got 3"),
+    ("uai", "BAYES\n1\n2\n1\n1 0\n\n2\n0.5 0.6", "line 7: .* must sum to 1"),
+    ("uai", "BAYES\n1\n999999999\n1\n1 0\n\n2\n0.5 0.5", "line 7: .* must have 999,999,999 numbers, got 2"),
+    ("uai", "BAYES\n2\n1 1\n2\n2 0 1\n2 1 0\n1 1\n1 1", "line 6: the parents go in a circle"),
+    ("xmlbif", XML + "<FOR>B</FOR><TABLE>1</TABLE></DEFINITION></BIF>", "line 4: .* must have 2 numbers, got 1"),
+    ("xmlbif", XML + "<FOR>B</FOR><TABLE>1 x</TABLE></DEFINITION></BIF>", "line 4: expected a number .* got 'x'"),
+    ("xmlbif", XML + "<FOR>B</FOR><TABLE>1 1</TABLE></DEFINITION></BIF>", "line 4: .* must sum to 1"),
+    ("xmlbif", XML + "<FOR>C</FOR><TABLE>1 0</TABLE></DEFINITION></BIF>", "line 4: there is no variable 'C'"),
+    ("xmlbif", XML + "<FOR>A</FOR><TABLE>1 0</TABLE></DEFINITION></BIF>", "line 4: the variable 'A' has two definit"),
+    ("xmlbif", XML + "<FOR>B</FOR><GIVEN>B</GIVEN><TABLE>1 0</TABLE></DEFINITION></BIF>", "line 4: the parents of"),
+    ("xmlbif", XML + "<FOR>B</FOR></DEFINITION></BIF>", "line 4: expected one TABLE"),
+    ("xmlbif", XML.replace(".5 .5", "1 0 1 0").replace("<FOR>A</FOR>", "<FOR>A</FOR><GIVEN>B</GIVEN>")
+        + "<FOR>B</FOR><GIVEN>A</GIVEN><TABLE>1 0 1 0</TABLE></DEFINITION></BIF>", "line 4: .* in a circle"),
+    ("xmlbif", '<BIF>\n<VARIABLE TYPE="utility"><NAME>A</NAME></VARIABLE></BIF>', "line 2: .* type 'nature'"),
     ("xmlbif", "<BIF>\n<NETWORK>\n</BIF>", "line 3: expected well-formed XML"),
     ("xmlbif", "<BIF><NETWORK></NETWORK></BIF>", "expected at least one VARIABLE"),
     ("xmlbif", "<BIF>\n<VARIABLE><OUTCOME>a</OUTCOME></VARIABLE></BIF>", "line 2: expected one NAME"),

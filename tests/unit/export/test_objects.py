@@ -12,6 +12,7 @@ from pytest import approx
 
 import tanbark as tb
 from networks import alarm_sized, asia, five_nodes
+from tanbark.export import bif
 
 HAVE = {name: find_spec(name) is not None for name in ("networkx", "pgmpy", "pyagrum")}
 needs_networkx = pytest.mark.skipif(not HAVE["networkx"], reason="networkx is not installed")
@@ -129,6 +130,69 @@ def test_posteriors_are_those_of_pyagrum(network):
         inference.makeInference()
         assert network.query(target, evidence).values == approx(inference.posterior(target).toarray(), abs=1e-10)
         assert network.probability_of_evidence(evidence) == approx(inference.evidenceProbability(), rel=1e-9)
+
+
+@needs_pgmpy
+@quietly
+def test_best_states_of_some_variables_are_those_of_pgmpy(network):
+    from pgmpy.inference import VariableElimination
+
+    theirs = VariableElimination(tb.to_pgmpy(network))
+    for target, evidence in questions(network, 4, 6):
+        wanted = sorted({target, *[name for name in network.dag.names if name not in evidence][:2]})
+        best = theirs.map_query(wanted, evidence, show_progress=False)
+        log_best = network.probability_of_evidence({**evidence, **best}, log=True)
+        assert network.map(wanted, evidence).log_joint == approx(log_best, abs=1e-9)
+
+
+@needs_pyagrum
+@quietly
+def test_best_states_of_some_variables_are_those_of_pyagrum(network):
+    import pyagrum as gum
+
+    net = tb.to_pyagrum(network)
+    for target, evidence in questions(network, 5, 6):
+        wanted = {target, *[name for name in network.dag.names if name not in evidence][:2]}
+        inference = gum.LazyPropagation(net)
+        inference.setEvidence(evidence)
+        inference.addJointTarget(wanted)
+        inference.makeInference()
+        best = inference.jointPosterior(wanted).max()
+        assert network.map(sorted(wanted), evidence).posterior == approx(best, rel=1e-9)
+
+
+def small(name):
+    """ASIA as published, or a network of our own of its size: small enough for every joint state to be looked at."""
+    return five_nodes() if name == "own" else bif.loads(published()["asia"])
+
+
+@needs_pgmpy
+@quietly
+@pytest.mark.parametrize("name", ["asia", "own"])
+def test_most_probable_explanations_are_those_of_pgmpy(name):
+    from pgmpy.inference import VariableElimination
+
+    network = small(name)
+    theirs = VariableElimination(tb.to_pgmpy(network))
+    for _, evidence in questions(network, 6, 6):
+        best = theirs.map_query([n for n in network.dag.names if n not in evidence], evidence, show_progress=False)
+        log_best = network.probability_of_evidence({**evidence, **best}, log=True)
+        assert network.mpe(evidence).log_joint == approx(log_best, abs=1e-9)
+
+
+@needs_pgmpy
+@needs_pyagrum
+@quietly
+@pytest.mark.parametrize("name", ["asia", "own"])
+def test_most_probable_explanations_are_those_of_pyagrum(name):
+    """By the product of all its tables, at the evidence: LazyPropagation.mpe fails there with 'Empty tensor'."""
+    network = small(name)
+    net = tb.to_pyagrum(network)
+    joint = net.cpt(0)
+    for node in sorted(net.nodes())[1:]:
+        joint = joint * net.cpt(node)
+    for _, evidence in questions(network, 7, 6):
+        assert network.mpe(evidence).joint == approx(joint.extract(evidence).max(), rel=1e-9)
 
 
 @needs_pyagrum
