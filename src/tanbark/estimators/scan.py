@@ -85,8 +85,8 @@ def scan(
     --------
     >>> import tanbark as tb
     >>> rows = tb.scan({"a": [0, 0, 1, 1], "class": ["n", "n", "y", "y"]}, target="class")
-    >>> tb.NaiveBayes().fit(rows).predict([[1]]).tolist()
-    ['y']
+    >>> tb.NaiveBayes().fit(rows).classes_.tolist()
+    ['n', 'y']
     """
     if isinstance(data, Mapping):
         from tanbark.graph.frames import make_frame

@@ -21,7 +21,6 @@ from tanbark.structure.progress import Progress
 from tanbark.structure.rai import check_ess
 from tanbark.structure.result import Learnt
 
-TIE = 1e-9
 PROVED = 1e-6  # a gap that is rounding
 LONG_WORK = 20  # columns from which on a terminal is told what is going on
 GIB = 1 << 30
@@ -204,7 +203,8 @@ class _Search:
             node = int(sink[left])
             left ^= 1 << node
             place = (left >> (node + 1) << node) | (left & ((1 << node) - 1))
-            mask = int(kernels.find_parents(h, node, left, best[node, place] - TIE, self.most))
+            goal = best[node, place] - kernels.rounding(h[left | 1 << node])
+            mask = int(kernels.find_parents(h, node, left, goal, self.most))
             found[self.columns[node]] = tuple(self.columns[i] for i in range(self.n) if mask >> i & 1)
         return found
 

@@ -37,18 +37,28 @@ def best_families(h: Array, node: int, n: int, most: int, out: Array) -> None:
 
 @kernel
 def best_sinks(best: Array, n: int, total: Array, sink: Array) -> None:
-    """Fill the best score of every set of nodes as a network of its own, and its last node; ties go to the lowest."""
+    """Fill the best score of every set of nodes as a network of its own, and its last node; ties go to the lowest.
+
+    Scores that differ by rounding tie, so that the order of the rows does not choose between equivalent networks.
+    """
     total[0] = 0.0
     for mask in range(1, np.int64(1) << n):
-        found, where = -np.inf, 0
+        top, found, where = -np.inf, -np.inf, 0
         for node in range(n):
             bit = np.int64(1) << node
             if mask & bit:
                 place = (mask >> (node + 1) << node) | (mask & (bit - 1))
                 value = total[mask ^ bit] + best[node, place]
-                if value > found:
+                top = max(top, value)
+                if value > found + rounding(value):
                     found, where = value, node
-        total[mask], sink[mask] = found, where
+        total[mask], sink[mask] = top, where
+
+
+@kernel
+def rounding(score: float) -> float:
+    """Tell how far sums that ought to be this score may lie apart."""
+    return 1e-9 + 1e-12 * abs(score)
 
 
 @kernel

@@ -33,7 +33,7 @@ TABLES = {
     "nested": (pl.DataFrame({"many": [[1]] * 4}), r"Column 'many' holds List\(Int64\); .*one plain value per row"),
     "bytes": (pa.table({"raw": [b"a"] * 4}), "Column 'raw' holds bytes.*Decode it"),
     "infinity": (X.assign(real=[1.0, 2.0, np.inf, 3.0]), "Column 'real' holds infinity.*Replace it"),
-    "lazy": (pl.LazyFrame({"a": [1]}), "X must be a table in memory.*got LazyFrame. Collect a lazy frame first"),
+    "lazy": (pl.LazyFrame({"a": [1]}), "read in batches hold their labels.*give the names.*target= in fit"),
     "dict": ({"a": [1, 2, 3, 4]}, "X must be a table; got a dict. Make a frame of it"),
     "ragged": ([[1, 2], [1], [2], [1]], "rows have different lengths; every row needs as many values"),
 }
