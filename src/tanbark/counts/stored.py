@@ -129,9 +129,9 @@ class StoredCounts:
     def prefetch(self, sets: Iterable[ColumnSet]) -> None:
         """Do nothing: the tables are there."""
 
-    def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
-        """Look up groups of stored tables of one shape, stacked along the first axis."""
-        return [self.stack(np.array(group)) for group in groups]
+    def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
+        """Look up stored tables, one after another in one flat array."""
+        return np.concatenate([table.ravel() for table in self.tables(sets)])
 
     def stack(self, sets: NDArray[np.int64]) -> Counts:
         """Look up the tables of sets of columns, one a row, that have one shape."""
