@@ -30,6 +30,8 @@ Question = Callable[[MemoryCounts], Answer]
 
 GIB = 1 << 30
 LEAST_CELLS = 1 << 12
+READ_COST = 18.0  # nanoseconds to read and code a value,
+CELL_COST, MOST_COST = 0.015, 3.5  # and to count a row into a table: by the cell, by bitsets, or directly
 
 
 @dataclass
@@ -114,18 +116,18 @@ class PartedCounts(ABC):
         if self._pairs is None and self._pairs_pay(lacking):
             self._pairs = self.stored(2)
             lacking = [columns for columns in lacking if self._known(columns) is None]
-        room, kept = self.most_cells, []
+        cells, kept = 0, []
         for columns in lacking:
-            room -= self._size(columns)
-            if room < 0:
+            if cells + self._size(columns) > self.most_cells:
                 break
+            cells += self._size(columns)
             kept.append(columns)
         if not kept:
             return
-        while self._kept and self._kept_cells + sum(map(self._size, kept)) > self.most_cells:
+        while self._kept and self._kept_cells + cells > self.most_cells:
             self._kept_cells -= self._kept.pop(next(iter(self._kept))).size
         self._kept.update(self._count(kept))
-        self._kept_cells += sum(map(self._size, kept))
+        self._kept_cells += cells
 
     def _pairs_pay(self, sets: list[ColumnSet]) -> bool:
         """Tell whether so many pairs are asked for that all of them are counted at once, by the quicker kernel."""
@@ -135,6 +137,10 @@ class PartedCounts(ABC):
 
     def _size(self, columns: ColumnSet) -> int:
         return math.prod(int(self._states[c]) for c in columns)
+
+    def knows(self, columns: ColumnSet) -> bool:
+        """Tell whether the table of sorted columns was counted before and is still there."""
+        return self._known(columns) is not None
 
     def _known(self, columns: ColumnSet) -> Counts | None:
         """Give a table that was counted before, its columns sorted."""
@@ -146,13 +152,17 @@ class PartedCounts(ABC):
         return None
 
     def _count(self, sets: list[ColumnSet]) -> dict[ColumnSet, Counts]:
-        """Count sets in one pass."""
-        shapes = [tuple(int(self._states[c]) for c in columns) for columns in sets]
-        (flat,) = self._sum(partial(_count_tables, sets), f"tables {sets}")
+        """Count sets in one pass; with the class first and in order, most share all columns but the last."""
+        target = self._schema.target
+        asked = sorted((target, *columns[:-1]) if columns[-1:] == (target,) else columns for columns in sets)
+        (flat,) = self._sum(partial(_count_tables, asked), f"tables {asked}")
         found, low = {}, 0
-        for columns, shape in zip(sets, shapes, strict=True):
-            found[columns] = flat[low : low + math.prod(shape)].reshape(shape)
-            low += math.prod(shape)
+        for columns in asked:
+            shape = tuple(int(self._states[c]) for c in columns)
+            table = flat[low : low + math.prod(shape)].reshape(shape)
+            low += table.size
+            with_class = columns[:1] == (target,)
+            found[tuple(sorted(columns))] = np.moveaxis(table, 0, -1) if with_class else table
         return found
 
     def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
@@ -225,6 +235,15 @@ class PartedCounts(ABC):
         return MemoryCounts(CodedTable(self._schema, codes, weights), n_jobs=self.n_jobs)
 
     @property
+    def pass_cost(self) -> float:
+        """What reading a row takes in a pass, in nanoseconds of one core."""
+        return READ_COST * len(self._states)
+
+    def table_cost(self, cells: int) -> float:
+        """What counting a row into a table takes, in nanoseconds of one core."""
+        return min(CELL_COST * cells, MOST_COST)
+
+    @property
     def codes_width(self) -> int:
         """Bytes of a code."""
         largest = int(self._states.max())
@@ -286,7 +305,7 @@ def _merge_cells(left: Answer, right: Answer) -> Answer:
 
 
 def _count_tables(sets: list[ColumnSet], part: MemoryCounts) -> Answer:
-    return [np.concatenate([table.ravel() for table in part.tables(sets)])]
+    return [part.flat_tables(sets)]
 
 
 def _count_cells(sets: list[ColumnSet], part: MemoryCounts) -> Answer:

@@ -50,6 +50,11 @@ class StreamCounts(PartedCounts):
             self._checkpoint.finish(name, answer)
         return answer
 
+    @property
+    def pass_cost(self) -> float:
+        """What reading a row takes in a pass: nothing where rows are kept."""
+        return super().pass_cost if self._rows_kept is None else 0.0
+
     def _pieces(self, done: int) -> Iterator[Iterator[CodedTable]]:
         """Give the batches of each piece from number ``done`` on."""
         if self._rows_kept is not None:
