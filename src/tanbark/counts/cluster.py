@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tanbark.counts.memory import MemoryCounts
 from tanbark.counts.parted import Answer, PartedCounts, Question
@@ -236,6 +237,13 @@ class DaskCounts(PartedCounts):
         job = _Count(self._reader, self.schema, question, merge)
         found: Answer | None = self._cluster.reduce(job, self._reader.pieces(), merge)
         return None if found is None else [np.array(array) for array in found]
+
+    def kept_rows(self) -> NDArray[np.bool_] | None:
+        """Tell which rows of the source are counted, in their order; None, without a pass, where all are."""
+        if not self._reader.leaves_out:
+            return None
+        self.passes.counts += 1
+        return np.concatenate(list(self._cluster.each(self._reader.kept, self._reader.pieces())))
 
     def _parts(self) -> Iterator[CodedTable]:
         for tables in self._cluster.each(_Code(self._reader, self.schema), self._reader.pieces()):

@@ -76,6 +76,10 @@ class PartedCounts(ABC):
     def _parts(self) -> Iterator[CodedTable]:
         """Walk over the parts."""
 
+    @abstractmethod
+    def kept_rows(self) -> NDArray[np.bool_] | None:
+        """Tell which rows of the source are counted, in their order; None, without a pass, where all are."""
+
     # ------------------------------------------------------------------ the two doors
 
     @property

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tanbark.counts.checkpoint import Checkpoint
 from tanbark.counts.memory import MemoryCounts
 from tanbark.counts.parted import Answer, PartedCounts, Question
@@ -63,6 +66,13 @@ class StreamCounts(PartedCounts):
             yield tables if keep is None else keep.watch(tables)
         if keep is not None:
             self._rows_kept = keep.kept
+
+    def kept_rows(self) -> NDArray[np.bool_] | None:
+        """Tell which rows of the source are counted, in their order; None, without a pass, where all are."""
+        if not self._reader.leaves_out:
+            return None
+        self.passes.counts += 1
+        return np.concatenate([self._reader.kept(piece) for piece in self._reader.pieces()])
 
     def _parts(self) -> Iterator[CodedTable]:
         for tables in self._pieces(0):
