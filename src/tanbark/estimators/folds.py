@@ -2,41 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set, Sized
+from collections.abc import Callable, Mapping, Set, Sized
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils import check_random_state
 
 from tanbark.counts import MemoryCounts
 from tanbark.errors import InputError, OptionError
 from tanbark.inference.folds import FoldEvaluator
 
+KeptRows = Callable[[], NDArray[np.bool_] | None]
+
 
 def make_evaluator(
-    rows: MemoryCounts, *, cv: Any = 10, smooth: float = 0.01, scoring: str = "accuracy", random_state: Any = None,
-    max_cells: int | None = None,
+    counts: Any, rows: MemoryCounts, *, cv: Any = 10, smooth: float = 0.01, scoring: str = "accuracy",
+    random_state: Any = None, max_cells: int | None = None,
 ) -> FoldEvaluator:  # fmt: skip
     """Lay rows out in folds and give what scores structures on them."""
     codes, weights = next(rows.batches(size=max(1, rows.n_rows)))
-    folds = make_folds(cv, codes[-1].astype(np.int64), random_state)
+    folds = make_folds(cv, codes[-1].astype(np.int64), random_state, counts.kept_rows)
     return FoldEvaluator(
         codes, rows.schema, folds, weights=weights, smooth=smooth, scoring=scoring, max_cells=max_cells
     )
 
 
-def make_folds(cv: Any, labels: NDArray[np.int64], random_state: Any) -> NDArray[np.int64]:
-    """Give every row its fold: from a number of stratified folds, a splitter of scikit-learn, or folds by row."""
+def make_folds(
+    cv: Any, labels: NDArray[np.int64], random_state: Any, kept_rows: KeptRows = lambda: None
+) -> NDArray[np.int64]:
+    """Give every row its fold: from a number of stratified folds, a splitter of scikit-learn, or folds by row.
+
+    Folds by row are those of the rows that were given; ``kept_rows`` tells which of them are learnt from.
+    """
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return _stratified(int(cv), labels, random_state)
+    if isinstance(cv, PredefinedSplit) and (cv.test_fold >= 0).all():
+        cv = cv.test_fold
     if hasattr(cv, "split") and not isinstance(cv, (str, bytes)):
         given = _held_out(cv, labels)
-    elif isinstance(cv, Sized) and len(cv) == len(labels) and not isinstance(cv, (str, bytes, Mapping, Set)):
-        given = _read_folds(cv)
     else:
-        msg = f"cv must be a number of folds, a splitter, or one fold per row ({len(labels)} rows); got {cv!r:.80}."
-        raise OptionError(msg)
+        listed = isinstance(cv, Sized) and not isinstance(cv, (str, bytes, Mapping, Set))
+        kept = kept_rows() if listed else None
+        n_rows = len(labels) if kept is None else len(kept)
+        if not listed or len(cv) != n_rows:
+            msg = f"cv must be a number of folds, a splitter, or one fold per row ({n_rows} rows); got {cv!r:.80}."
+            raise OptionError(msg)
+        given = _read_folds(cv)[slice(None) if kept is None else kept]
     different, folds = np.unique(given, return_inverse=True)
     if len(different) < 2:
         msg = "cv must hold every row out once, in at least two folds; here is only one fold."
