@@ -201,7 +201,7 @@ class PartedCounts(ABC):
         sizes = self._states[first] * self._states[second] * n_classes
         gain, rows = np.zeros(len(first)), np.zeros(len(first))
         dense = np.flatnonzero(sizes <= min(DENSE_CELLS, self.most_cells))
-        for low, high in _cut(sizes[dense], self.most_cells):
+        for low, high in cut(sizes[dense], self.most_cells):
             chosen = dense[low:high]
             pairs = np.stack([first[chosen], second[chosen]], axis=1)
             (flat,) = self.sum_over(partial(_count_pairs, pairs), f"pairs {low} {high}")
@@ -247,6 +247,8 @@ class PartedCounts(ABC):
         dtype = code_dtype((int(self._states[-1]),))
         found = self.sum_over(partial(_read_labels, dtype), "labels", starts, merge=_listed)
         out = np.zeros(int(self.rows_by_piece.sum()), dtype)
+        if sum(map(len, found[1::2])) != len(out):
+            raise rows_changed()
         for start, labels in zip(found[::2], found[1::2], strict=True):
             out[int(start[0]) : int(start[0]) + len(labels)] = labels
         return out
@@ -284,7 +286,7 @@ class PartedCounts(ABC):
     def _batched(self, sets: list[ColumnSet]) -> Iterator[list[ColumnSet]]:
         """Cut sets into batches whose tables are counted in one pass."""
         sizes = np.array([math.prod(int(self._states[c]) for c in columns) for columns in sets], dtype=float)
-        for low, high in _cut(sizes, self.most_cells):
+        for low, high in cut(sizes, self.most_cells):
             yield sets[low:high]
 
 
@@ -302,11 +304,16 @@ def answer_parts(
     return answer
 
 
+def rows_changed() -> InputError:
+    """Give the error for rows that are not those of an earlier pass."""
+    return InputError("The rows changed while they were read: a pass found more or fewer than another. Fit again.")
+
+
 def _no_rows() -> InputError:
     return InputError("There are no rows to learn from. Check how the files were written or filtered.")
 
 
-def _cut(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
+def cut(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
     """Cut a list of sizes into stretches that sum to at most ``most``, or hold one."""
     ends = np.cumsum(sizes)
     low = 0
