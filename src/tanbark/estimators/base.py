@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.counts import CountEngine, MemoryCounts, StoredCounts, stored_cells
+from tanbark.counts import CountEngine, MemoryCounts, PartedCounts, StoredCounts, stored_cells
 from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, TableTooLargeError, find, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
@@ -86,9 +86,9 @@ class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
         """Learn from counts, and from rows where they are there."""
         raise AssertionError("every classifier learns")
 
-    def _needs_rows(self) -> bool:
-        """Say whether learning must see the rows themselves, beside their counts."""
-        return False
+    def _collected(self, engine: PartedCounts) -> MemoryCounts | None:
+        """Bring rows that are read in batches into memory where learning needs them there; by default it does not."""
+        return None
 
     def _joint(self, codes: Codes) -> Floats:
         """Give log P(class, observed) for every row and class."""
@@ -160,7 +160,7 @@ class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
         order = self._stored_order()
         if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
             self.counts_ = engine.stored(order)
-        self._learn(getattr(self, "counts_", engine), engine.collected() if self._needs_rows() else None)
+        self._learn(getattr(self, "counts_", engine), self._collected(engine))
         self.passes_ = engine.passes.total
         return self
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.counts import CountEngine, MemoryCounts, StoredCounts
+from tanbark.counts import CountEngine, MemoryCounts, PartedCounts, StoredCounts
 from tanbark.errors import InputError, OptionError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.base import Codes, Floats, TableClassifier
@@ -108,9 +108,10 @@ class NetworkClassifier(TableClassifier):
             return 0
         return self._learner()[0].stored_order
 
-    def _needs_rows(self) -> bool:
+    def _collected(self, engine: PartedCounts) -> MemoryCounts | None:
         parameters = self._parameters()
-        return self._learner()[0].wrapper or (parameters is not None and parameters.needs_rows)
+        quicker = self._learner()[0].wrapper and engine.coded_bytes <= engine.max_memory
+        return engine.collected() if quicker or (parameters is not None and parameters.needs_rows) else None
 
     def _check_options(self) -> None:
         super()._check_options()
@@ -123,7 +124,7 @@ class NetworkClassifier(TableClassifier):
 
     def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
         learner, options = self._learner()
-        if learner.wrapper and rows is not None:
+        if learner.wrapper:
             names = ("cv", "smooth", "scoring", "random_state")
             search = {name: options.pop(name) for name in names if name in options}
             options["evaluate"] = make_evaluator(counts, rows, max_cells=self.max_cells, **search)
