@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from tanbark.counts import MemoryCounts, PartedCounts
 from tanbark.counts.parted import Answer, Question, cut, rows_changed
-from tanbark.inference import fold_rows
-from tanbark.inference.fold_rows import Codes, Family, Floats, FoldRows, families, too_large, with_folds
+from tanbark.inference.fold_rows import KEPT_BYTES, Codes, Family, Floats, FoldRows, families, too_large, with_folds
 from tanbark.inference.folds import SURELY_ABOVE_ZERO, best_possible, check_scoring, log_prior
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.params import Smoothing
@@ -207,27 +206,28 @@ class _ScoreFolds:
     kept_bytes: int
 
     def __call__(self, part: MemoryCounts, folds: Folds, before: int) -> Answer:
-        own, table = _own(folds, before, part.n_rows), part.table
+        own, table, threads = _own(folds, before, part.n_rows), part.table, thread_count(part.n_jobs)
 
         def work(low: int, high: int) -> Floats:
             weights = None if table.weights is None else table.weights[low:high]
-            rows = _GivenModels(self, table.codes[:, low:high], own[low:high], weights)
+            room = min(KEPT_BYTES, self.kept_bytes // threads)
+            rows = _GivenModels(self, table.codes[:, low:high], own[low:high], weights, room)
             rows.settle(self.settled)
             return np.stack([rows.fold_sums(structure, self.scoring) for structure in self.structures])
 
         step = max(1024, BLOCK_CELLS // self.prior.shape[1])
-        found = run_threads(work, blocks(part.n_rows, step), thread_count(part.n_jobs))
+        found = run_threads(work, blocks(part.n_rows, step), threads)
         return [np.sum(found, axis=0), np.array([part.n_rows])]
 
 
 class _GivenModels(FoldRows):
     """Rows with models that come from all rows, not from these."""
 
-    def __init__(self, ask: _ScoreFolds, codes: Codes, folds: Folds, weights: Floats | None) -> None:
+    def __init__(self, ask: _ScoreFolds, codes: Codes, folds: Folds, weights: Floats | None, room: int) -> None:
         self._ask = ask
         super().__init__(
             codes, ask.schema, folds, n_folds=len(ask.prior), weights=weights, may_vanish=ask.may_vanish,
-            kept_bytes=min(fold_rows.KEPT_BYTES, ask.kept_bytes),
+            kept_bytes=room,
         )  # fmt: skip
 
     def fold_tables(self, family: Family) -> Floats:
