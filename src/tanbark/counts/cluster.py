@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tanbark.counts.memory import MemoryCounts
-from tanbark.counts.parted import Answer, PartedCounts, Question
+from tanbark.counts.parted import Answer, Merge, PartedCounts, Question, answer_parts
 from tanbark.errors import ClusterError, InputError, MissingPackageError, TanbarkError
 from tanbark.table import CodedTable, Schema
 from tanbark.table.coded_rows import RowReader
@@ -69,19 +69,16 @@ class PartitionSource:
 
 @dataclass(frozen=True, eq=False)
 class _Count:
-    """A question to every piece: what a task needs beside the piece."""
+    """A question to every piece: what a task needs beside the piece and what it is told."""
 
     reader: RowReader
     schema: Schema
     question: Question
-    merge: Callable[[Answer, Answer], Answer]
+    merge: Merge
 
-    def __call__(self, piece: Any) -> Answer | None:
-        answer: Answer | None = None
-        for table in self.reader.coded(piece, self.schema, 1):
-            found = self.question(MemoryCounts(table, n_jobs=1))
-            answer = found if answer is None else self.merge(answer, found)
-        return answer
+    def __call__(self, told_piece: tuple[Any, Any]) -> Answer | None:
+        told, piece = told_piece
+        return answer_parts(self.question, self.merge, self.reader.coded(piece, self.schema, 1), told=told, n_jobs=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,11 +228,24 @@ class DaskCounts(PartedCounts):
         super().__init__(schema, max_memory=max_memory, n_jobs=n_jobs)
         self._cluster, self._reader = cluster, reader
 
-    def _ask(self, question: Question, merge: Callable[[Answer, Answer], Answer], name: str) -> Answer | None:
+    @property
+    def n_pieces(self) -> int:
+        """Number of pieces that the rows come in."""
+        return len(self._reader.pieces())
+
+    def _ask(self, question: Question, merge: Merge, name: str, told: Sequence[Any] | None = None) -> Answer | None:
         self.passes.counts += 1
-        job = _Count(self._reader, self.schema, question, merge)
-        found: Answer | None = self._cluster.reduce(job, self._reader.pieces(), merge)
+        job, pieces = _Count(self._reader, self.schema, question, merge), self._reader.pieces()
+        told_pieces = list(zip(told or [None] * len(pieces), pieces, strict=True))
+        found: Answer | None = self._cluster.reduce(job, told_pieces, merge)
         return None if found is None else [np.array(array) for array in found]
+
+    def kept_rows(self) -> NDArray[np.bool_] | None:
+        """Tell which rows of the source are counted, in their order; None, without a pass, where all are."""
+        if not self._reader.leaves_out:
+            return None
+        self.passes.counts += 1
+        return np.concatenate(list(self._cluster.each(self._reader.kept, self._reader.pieces())))
 
     def _parts(self) -> Iterator[CodedTable]:
         for tables in self._cluster.each(_Code(self._reader, self.schema), self._reader.pieces()):
