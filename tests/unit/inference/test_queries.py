@@ -249,6 +249,7 @@ def test_a_budget_holds_for_probabilities_and_draws_too():
     for ask in (
         lambda most: network.probability_of_evidence({"dysp": "yes"}, max_entries=most),
         lambda most: network.sample(2, {"dysp": "yes"}, random_state=0, max_entries=most),
+        lambda most: network.log_likelihood(pd.DataFrame({"dysp": ["yes"]}), max_entries=most),
     ):
         with pytest.raises(TableTooLargeError, match="width"):
             ask(3)
