@@ -24,6 +24,8 @@ OPTIONS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "5",
     "spark.log.level": "OFF",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # a short life needs no more
+    "spark.sql.codegen.wholeStage": "false",
 }
 
 

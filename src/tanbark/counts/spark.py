@@ -1,8 +1,8 @@
 """Jobs on Spark's executors: the partitions of a Spark frame, or files that the executors read themselves.
 
 A partition goes through ``mapInArrow``, which turns it into one row with the packed answer; answers are merged up a
-tree of tasks. Only what tasks give is counted, so that a task that Spark runs twice counts once. An error that is raised on
-purpose is an answer too: Spark would try its task again, and in the end show it inside an error of its own.
+tree of tasks. Only what tasks give is counted, so that a task that Spark runs twice counts once. An error that is
+raised on purpose is an answer too: Spark would try its task again, and in the end show it inside an error of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -78,7 +79,7 @@ class SparkFrame:
         raise InputError(msg)
 
     def select(self, columns: Sequence[str]) -> Any:
-        """Choose columns of the frame, or say which cannot be read."""
+        """Choose columns of the frame, or say which cannot be read; ``mapInArrow`` wants names without dots or quotes."""
         for name in columns:
             if self.types[name] not in READ_TYPES | TOLD_BY_READER:
                 msg = (
@@ -86,12 +87,13 @@ class SparkFrame:
                     "over columns, cast it to string, or leave it out (columns=)."
                 )
                 raise InputError(msg)
-        return self.frame.select(["`" + name.replace("`", "``") + "`" for name in columns])
+        quoted = ("`" + name.replace("`", "``") + "`" for name in columns)
+        return self.frame.selectExpr(*(f"{name} as column{k}" for k, name in enumerate(quoted)))
 
     def read(self, piece: Iterable[Any], columns: Sequence[str], size: int) -> Iterator[RawTable]:
-        """Read a partition, which came as record batches of Spark's size."""
+        """Read a partition, which came as record batches of Spark's size with what ``select`` chose."""
         for table in _regrouped(piece, size):
-            yield raw_batch(table, columns)
+            yield raw_batch(table.rename_columns(list(columns)), columns)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SparkFrame, (None, self.types)
@@ -180,8 +182,8 @@ def _number(row: tuple[int, tuple[int, bytes]]) -> int:
     return row[1][0]
 
 
-def _grouped(row: tuple[int, bytes]) -> tuple[int, tuple[int, bytes]]:
-    return row[0] // FAN_IN, (row[0], row[1])
+def _grouped(size: int, row: tuple[int, bytes]) -> tuple[int, tuple[int, bytes]]:
+    return row[0] // size, (row[0], row[1])
 
 
 def _same(number: int) -> int:
@@ -229,7 +231,9 @@ class SparkCluster:
             size = answers.getNumPartitions()
             while size > 1:
                 size = -(-size // FAN_IN)
-                answers = answers.map(_grouped).partitionBy(size, _same).mapPartitions(_MergeGroup(merge))
+                answers = (
+                    answers.map(partial(_grouped, FAN_IN)).partitionBy(size, _same).mapPartitions(_MergeGroup(merge))
+                )
             return fold((_unpacked(packed) for _, packed in answers.collect()), merge)
 
     def _answers(self, job: Job, *, numbered: bool) -> Any:
