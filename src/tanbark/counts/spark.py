@@ -79,7 +79,7 @@ class SparkFrame:
         raise InputError(msg)
 
     def select(self, columns: Sequence[str]) -> Any:
-        """Choose columns of the frame, or say which cannot be read; ``mapInArrow`` wants names without dots or quotes."""
+        """Choose columns of the frame, or say which cannot be read; ``mapInArrow`` wants names without dots."""
         for name in columns:
             if self.types[name] not in READ_TYPES | TOLD_BY_READER:
                 msg = (
