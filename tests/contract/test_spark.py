@@ -1,5 +1,6 @@
 """The cluster engine on a real Spark: its frames, and files that its executors read."""
 
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -149,11 +150,25 @@ def test_columns_that_cannot_be_read_are_named(session):
         tb.NaiveBayes().fit(dates, target="class")
 
 
-def test_wrong_clients_are_refused(lazy, paths):
+def test_rows_that_cannot_be_sent_are_refused(session, frame):
+    lock = threading.Lock()
+
+    def frames():
+        with lock:
+            return [frame]
+
+    with pytest.raises(tb.InputError, match="cannot be sent to Spark's executors"):
+        tb.TAN().fit(tb.scan(frames, target="class", client=session))
+
+
+def test_wrong_clients_are_refused(session, frame, lazy, paths):
     with pytest.raises(tb.InputError, match=r"a dask\.distributed\.Client or a SparkSession; got object"):
         tb.scan(paths, target="class", client=object())
     with pytest.raises(tb.InputError, match="with a Spark frame its SparkSession; got object"):
         tb.scan(lazy, target="class", client=object())
+    dask = pytest.importorskip("dask.dataframe")
+    with pytest.raises(tb.InputError, match=r"with a Dask frame a dask\.distributed\.Client; got SparkSession"):
+        tb.scan(dask.from_pandas(frame, npartitions=2), target="class", client=session)
     kind = {"__module__": "pyspark.sql.connect.session", "createDataFrame": None, "sql": None}
     with pytest.raises(tb.InputError, match="Spark Connect"):
         tb.scan(paths, target="class", client=type("SparkSession", (), kind)())
