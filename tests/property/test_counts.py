@@ -160,12 +160,13 @@ def test_bitsets_of_many_blocks_and_wide_sets():
 
 @given(coded_tables(max_features=4, max_states=3, max_rows=60))
 @settings(max_examples=20, deadline=None)
-def test_stacks_are_tables_of_one_shape(table):
+def test_flat_tables_are_tables_one_after_another(table):
     target = table.schema.target
-    groups = [[(i, target), (i, target)] for i in range(target)] + [[(target,)]]
-    for counts in (MemoryCounts(table), StoredCounts.of(MemoryCounts(table), 1)):
-        for group, found in zip(groups, counts.stacks(groups), strict=True):
-            assert np.array_equal(found, np.stack(counts.tables(group)))
+    sets = [(target,), *((i, target) for i in range(target)), (), (0,)]
+    counts = MemoryCounts(table)
+    for engine, asked in ((counts, sets), (StoredCounts.of(counts, 1), sets[:-2])):
+        expected = np.concatenate([found.ravel() for found in engine.tables(asked)])
+        assert np.array_equal(engine.flat_tables(asked), expected)
 
 
 @given(coded_tables(max_features=4, max_states=3, max_rows=60))

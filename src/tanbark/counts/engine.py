@@ -53,8 +53,8 @@ class CountEngine(Protocol):
     def prefetch(self, sets: Iterable[ColumnSet]) -> None:
         """Hear which sets will be asked for soon; an engine for which a question is a pass counts them together."""
 
-    def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
-        """Count groups of sets whose tables have one shape: one array a group, its sets along the first axis."""
+    def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
+        """Count sets of columns as ``tables`` does, one table after another in one flat array."""
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[NDArray[np.int64], Counts]]:
         """Count only the cells that occur: for each set the (n_cells, n_columns) states, sorted, and their counts."""

@@ -35,14 +35,22 @@ def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, bits: A
     for columns that get no bitsets. A missing value sets no bit.
     """
     n_columns, n_rows = codes.shape
+    n_words = bits.shape[1]
+    placed = np.empty(64 * n_words, codes.dtype)
     for column in range(n_columns):
         if first[column] < 0:
             continue
+        placed[:] = n_states[column]
         for row in range(n_rows):
-            code = codes[column, row]
-            if code < n_states[column]:
-                bit = place[row]
-                bits[first[column] + code, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+            placed[place[row]] = codes[column, row]
+        for state in range(n_states[column]):
+            words = bits[first[column] + state]
+            for word in range(n_words):
+                rows = placed[64 * word : 64 * word + 64]
+                found = np.uint64(0)
+                for row in range(64):
+                    found |= np.uint64(rows[row] == state) << np.uint64(row)
+                words[word] = found
 
 
 @kernel

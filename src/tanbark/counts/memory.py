@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +24,26 @@ MOST_SET_CELLS = 512  # sets with more cells are faster to count directly
 DENSE_CELLS = 1 << 22  # larger pair tables are measured by their observed cells alone
 WORTH_THREADS = 1 << 20  # smaller tables are counted before a second thread has started
 BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
+
+
+@dataclass(frozen=True, eq=False)
+class _Sets:
+    """Sets of columns, laid out for the kernels: those of set s are ``members[ends[s]:ends[s + 1]]``."""
+
+    members: Integers
+    ends: Integers
+
+    @classmethod
+    def of(cls, sets: Sequence[ColumnSet]) -> _Sets:
+        members = np.array([column for columns in sets for column in columns], np.int64)
+        return cls(members, np.cumsum([0, *map(len, sets)]))
+
+    def reduce(self, ufunc: np.ufunc, states: Integers) -> Integers:
+        """Multiply the numbers of states of each set, or find the highest; 1 for a set without columns."""
+        if len(self.ends) == 1:
+            return np.zeros(0, np.int64)
+        found = ufunc.reduceat(np.append(states[self.members], 1), self.ends[:-1])
+        return np.asarray(np.where(np.diff(self.ends) > 0, found, 1))
 
 
 class MemoryCounts:
@@ -66,38 +87,28 @@ class MemoryCounts:
 
     def tables(self, sets: Sequence[ColumnSet]) -> list[Counts]:
         """Count the joint states of each set of columns, as dense arrays whose axes follow the set."""
-        if not sets:
-            return []
         shapes = [tuple(int(self._states[column]) for column in columns) for columns in sets]
-        sizes = np.array([math.prod(shape) for shape in shapes], np.int64)
-        flat, ends = self._count_sets(sets, sizes), np.cumsum(sizes)
-        return [flat[end - size : end].reshape(shape) for end, size, shape in zip(ends, sizes, shapes, strict=True)]
+        flat, low, found = self.flat_tables(sets), 0, []
+        for shape in shapes:
+            found.append(flat[low : low + math.prod(shape)].reshape(shape))
+            low += math.prod(shape)
+        return found
 
     def prefetch(self, sets: Iterable[ColumnSet]) -> None:
         """Do nothing: a table in memory is counted when it is asked for."""
 
-    def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
-        """Count groups of sets whose tables have one shape: one array a group, its sets along the first axis."""
-        shapes = [tuple(int(self._states[column]) for column in group[0]) for group in groups]
-        sizes = np.repeat([math.prod(shape) for shape in shapes], [len(group) for group in groups])
-        flat, low = self._count_sets([columns for group in groups for columns in group], sizes), 0
-        found = []
-        for group, shape in zip(groups, shapes, strict=True):
-            high = low + len(group) * math.prod(shape)
-            found.append(flat[low:high].reshape(len(group), *shape))
-            low = high
-        return found
-
-    def _count_sets(self, sets: Sequence[ColumnSet], sizes: Integers) -> Counts:
-        """Count sets one after another into one array, each the way that suits it."""
+    def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
+        """Count sets of columns as ``tables`` does, each the way that suits it, one after another in one flat array."""
+        asked = _Sets.of(sets)
+        sizes = asked.reduce(np.multiply, self._states)
         starts = np.cumsum(sizes) - sizes
         flat = np.zeros(int(sizes.sum()), self._dtype)
-        by_bits = self._sets_suit_bits(sets, sizes)
+        by_bits = self._sets_suit_bits(asked, sizes)
         for chosen, count in ((by_bits, self._count_sets_by_bits), (~by_bits, self._count_directly)):
             if chosen.all() and len(sets):
-                count(sets, starts, flat)
+                count(asked, starts, flat)
             elif chosen.any():
-                count([sets[place] for place in np.flatnonzero(chosen).tolist()], starts[chosen], flat)
+                count(_Sets.of([sets[place] for place in np.flatnonzero(chosen).tolist()]), starts[chosen], flat)
         return flat
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[Integers, Counts]]:
@@ -137,54 +148,43 @@ class MemoryCounts:
     def _dtype(self) -> type[np.generic]:
         return np.int64 if self._table.weights is None else np.float64
 
-    def _count_directly(self, sets: Sequence[ColumnSet], starts: Integers, out: Counts) -> None:
+    def _count_directly(self, sets: _Sets, starts: Integers, out: Counts) -> None:
         from tanbark.counts import kernels
 
         weights = np.zeros(0) if self._table.weights is None else self._table.weights
-        members = np.array([column for columns in sets for column in columns], np.int64)
-        ends = np.cumsum([0, *map(len, sets)])
-        step = self._sets_at_once(len(sets), len(members) * self._table.codes.shape[1])
+        members, ends = sets.members, sets.ends
+        step = self._sets_at_once(len(starts), len(members) * self._table.codes.shape[1])
 
         def work(low: int, high: int) -> None:
             kernels.count_sets(
                 self._table.codes, weights, members, ends[low : high + 1], self._states, starts[low:high], out
             )
 
-        run_threads(work, blocks(len(sets), step), self._threads)
+        run_threads(work, blocks(len(starts), step), self._threads)
 
     def _sets_at_once(self, n_sets: int, steps: int) -> int:
         """Give the sets of one task; all of them when starting threads would take longer than the work."""
         return n_sets if steps < WORTH_THREADS else max(1, -(-n_sets // (4 * self._threads)))
 
-    def _sets_suit_bits(self, sets: Sequence[ColumnSet], sizes: Integers) -> NDArray[np.bool_]:
+    def _sets_suit_bits(self, sets: _Sets, sizes: Integers) -> NDArray[np.bool_]:
         """Mark the sets that are counted faster by bitsets: small ones, when there are enough to be worth packing."""
-        few = len(sets) <= len(self._states) and "_plain_bitsets" not in self.__dict__
+        few = len(sizes) <= len(self._states) and "_plain_bitsets" not in self.__dict__
         if few or self._table.weights is not None:
-            return np.zeros(len(sets), bool)
-        fits = np.fromiter(map(bool, sets), bool, len(sets)) & (sizes <= MOST_SET_CELLS)
-        wide = self._wide_columns
-        if wide:
-            fits &= np.fromiter(map(wide.isdisjoint, sets), bool, len(sets))
-        return fits
+            return np.zeros(len(sizes), bool)
+        small = (sets.reduce(np.maximum, self._states) <= MOST_BIT_STATES) & (sizes <= MOST_SET_CELLS)
+        return np.asarray(small & (np.diff(sets.ends) > 0))
 
-    def _count_sets_by_bits(self, sets: Sequence[ColumnSet], starts: Integers, out: Counts) -> None:
+    def _count_sets_by_bits(self, sets: _Sets, starts: Integers, out: Counts) -> None:
         from tanbark.counts import kernels
 
-        members = np.array([column for columns in sets for column in columns], np.int64)
-        ends = np.cumsum([0, *map(len, sets)])
-        step = self._sets_at_once(len(sets), len(out) * self._plain_bitsets[0].shape[1])
+        step = self._sets_at_once(len(starts), len(out) * self._plain_bitsets[0].shape[1])
 
         def work(low: int, high: int) -> None:
             kernels.count_sets_by_bits(
-                *self._plain_bitsets, members, ends[low : high + 1], starts[low:high], MOST_SET_CELLS, out
+                *self._plain_bitsets, sets.members, sets.ends[low : high + 1], starts[low:high], MOST_SET_CELLS, out
             )
 
-        run_threads(work, blocks(len(sets), step), self._threads)
-
-    @cached_property
-    def _wide_columns(self) -> frozenset[int]:
-        """The columns with too many states for bitsets."""
-        return frozenset(np.flatnonzero(self._states > MOST_BIT_STATES).tolist())
+        run_threads(work, blocks(len(starts), step), self._threads)
 
     @cached_property
     def _plain_bitsets(self) -> tuple[Any, ...]:
@@ -263,7 +263,7 @@ class MemoryCounts:
         if not by_bits.all():
             target = self.schema.target
             rest = [(int(a), int(b), target) for a, b in pairs[~by_bits]]
-            self._count_directly(rest, starts[~by_bits], out)
+            self._count_directly(_Sets.of(rest), starts[~by_bits], out)
         return out, starts
 
     def _suits_bits(self, pairs: Integers) -> NDArray[np.bool_]:

@@ -155,14 +155,9 @@ class PartedCounts(ABC):
             low += math.prod(shape)
         return found
 
-    def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
-        """Count groups of sets whose tables have one shape: one array a group, its sets along the first axis."""
-        flat = self.tables([columns for group in groups for columns in group])
-        found, low = [], 0
-        for group in groups:
-            found.append(np.stack(flat[low : low + len(group)]))
-            low += len(group)
-        return found
+    def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
+        """Count sets of columns as ``tables`` does, one table after another in one flat array."""
+        return np.concatenate([table.ravel() for table in self.tables(sets)])
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[Integers, Counts]]:
         """Count only the cells that occur: for each set the (n_cells, n_columns) states, sorted, and their counts."""

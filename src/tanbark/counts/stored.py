@@ -129,14 +129,17 @@ class StoredCounts:
     def prefetch(self, sets: Iterable[ColumnSet]) -> None:
         """Do nothing: the tables are there."""
 
-    def stacks(self, groups: Sequence[Sequence[ColumnSet]]) -> list[Counts]:
-        """Look up groups of stored tables of one shape, stacked along the first axis."""
+    def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
+        """Look up stored tables, one after another in one flat array."""
+        return np.concatenate([table.ravel() for table in self.tables(sets)])
+
+    def stack(self, sets: NDArray[np.int64]) -> Counts:
+        """Look up the tables of sets of columns, one a row, that have one shape."""
         target = self.schema.target
-        pairs = [all(len(s) == 3 and s[2] == target and target not in s[:2] for s in group) for group in groups]
-        return [
-            self._pair_stack(np.array(group)) if by_pair and self.order >= 2 else np.stack(self.tables(group))
-            for group, by_pair in zip(groups, pairs, strict=True)
-        ]
+        by_pair = self.order >= 2 and sets.shape[1] == 3
+        if by_pair and (sets[:, 2] == target).all() and (sets[:, :2] != target).all():
+            return self._pair_stack(sets)
+        return np.stack(self.tables([tuple(columns) for columns in sets.tolist()]))
 
     def _pair_stack(self, sets: NDArray[np.int64]) -> Counts:
         """Look up many tables (feature, feature, class) of one shape at once."""

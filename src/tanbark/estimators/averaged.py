@@ -69,13 +69,13 @@ class AveragedClassifier(TableClassifier):
 
     def _free_parameters(self) -> int:
         """Count the free entries of P(feature | super-parents, class) over all models."""
-        sizes, n_classes = self.schema_.cardinalities[:-1], self.schema_.cardinalities[-1]
+        sizes, n_classes = np.array(self.schema_.cardinalities[:-1], np.int64), self.schema_.cardinalities[-1]
         total = 0
         for models in self.averages_:
-            for members in models.members.tolist():
-                parents = [m for m in members if m >= 0]
-                states = int(np.prod([sizes[m] for m in parents]))
-                total += states * n_classes * sum(r - 1 for i, r in enumerate(sizes) if i not in parents)
+            held = models.members >= 0
+            states = np.where(held, sizes[models.members], 1)
+            free = (sizes - 1).sum() - np.where(held, sizes[models.members] - 1, 0).sum(axis=1)
+            total += n_classes * int((states.prod(axis=1) * free).sum())
         return total
 
     def _joint(self, codes: Codes) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -14,25 +15,48 @@ from tanbark.machine import kernel
 
 Array = NDArray[Any]
 
-ROWS_AT_ONCE = 512
+ROWS_AT_ONCE = 8192
+ABREAST = 6  # rows, and numbers of each, that are multiplied at once
+MOST_TOGETHER = 64  # joint states of two models, at most, by which rows are sorted
 
 
-@intrinsic
-def multiply_two(typing: Any, pair: Any, entries: Any, place: Any) -> Any:
-    """Multiply two numbers by two neighbouring entries of an array in one instruction."""
+def _add_rows(count: int) -> Any:
+    """Make the instruction that does the work of ``_add_two`` for ``count`` rows, four numbers each, at once."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        two, index = ir.VectorType(ir.DoubleType(), 2), ir.IntType(32)
-        data = context.make_array(signature.args[1])(context, builder, args[1]).data
-        address = builder.bitcast(builder.gep(data, [args[2]]), two.as_pointer())
-        held = ir.Constant(two, ir.Undefined)
-        for k in range(2):
-            held = builder.insert_element(held, builder.extract_value(args[0], k), index(k))
-        product = builder.fmul(held, builder.load(address, align=8))
-        parts = [builder.extract_element(product, index(k)) for k in range(2)]
-        return context.make_tuple(builder, signature.return_type, parts)
+        four, two = (ir.VectorType(ir.DoubleType(), lanes) for lanes in (4, 2))
+        wide, lane = context.get_value_type(types.intp), ir.IntType(32)
+        arrays = [context.make_array(t)(context, builder, a) for t, a in zip(signature.args, args[:5], strict=False)]
+        begin, entries, places, chosen, sums = (array.data for array in arrays)
+        begin, entries = (builder.bitcast(data, four.as_pointer()) for data in (begin, entries))
+        sums = builder.bitcast(sums, two.as_pointer())
+        n_groups = cgutils.unpack_tuple(builder, arrays[2].shape)[1]
+        start = builder.load(begin, align=8)
+        found = [cgutils.alloca_once_value(builder, start) for _ in range(count)]
+        rows = [builder.load(builder.gep(chosen, [builder.add(args[5], wide(k))])) for k in range(count)]
+        rows = [builder.zext(row, wide) for row in rows]
+        first = [builder.gep(places, [builder.mul(row, n_groups)]) for row in rows]
+        with cgutils.for_range(builder, n_groups) as loop:
+            for k in range(count):
+                place = builder.zext(builder.load(builder.gep(first[k], [loop.index])), wide)
+                entry = builder.load(builder.gep(entries, [place]), align=8)
+                builder.store(builder.fmul(builder.load(found[k]), entry), found[k])
+        for k in range(count):
+            product, at = builder.load(found[k]), builder.gep(sums, [rows[k]])
+            total = builder.load(at, align=8)
+            for half in ((0, 1), (2, 3)):
+                mask = ir.Constant(ir.VectorType(lane, 2), [lane(c) for c in half])
+                total = builder.fadd(total, builder.shuffle_vector(product, ir.Constant(four, ir.Undefined), mask))
+            builder.store(total, at, align=8)
+        return context.get_dummy_value()
 
-    return types.UniTuple(types.float64, 2)(pair, entries, types.uint64), build
+    def add_rows(typing: Any, begin: Any, entries: Any, joined: Any, order: Any, total: Any, low: Any) -> Any:
+        return types.void(begin, entries, joined, order, total, types.intp), build
+
+    return intrinsic(add_rows)
+
+
+add_one_row, add_many_rows = _add_rows(1), _add_rows(ABREAST)
 
 
 @kernel
@@ -89,36 +113,41 @@ def average_models(
 @kernel
 def average_joined(
     codes: Array, n_states: Array, groups: Array, strides: Array, places: Array, members: Array, starts: Array,
-    prior: Array, usable: Array, tables: Array, shift: float, top: int, bottom: int, out: Array, empty: Array,
+    n_models: Array, prior: Array, usable: Array, tables: Array, shift: float, top: int, bottom: int, out: Array,
+    empty: Array,
 ) -> None:  # fmt: skip
     """Average the joints of super-parent models of rows without gaps by products of joined tables, model by model.
 
-    ``tables[state]`` holds the entries of all groups' joint values one after another, the classes of each together.
+    ``tables[state]`` holds the entries of all groups' joint values one after another, the classes of each together;
+    ``n_models[model]`` is the number of states of a model's super-parents.
     """
     n_classes = prior.shape[1]
-    joined = np.empty((ROWS_AT_ONCE, len(places)), np.uint32)
-    states, used = np.empty((2, ROWS_AT_ONCE), np.uint64), np.empty(ROWS_AT_ONCE)
-    total = np.empty((ROWS_AT_ONCE, n_classes))
+    joined = np.empty((ROWS_AT_ONCE, len(places)), np.uint16)
+    states = np.empty((2, ROWS_AT_ONCE), np.uint16)
+    total, used = np.empty((ROWS_AT_ONCE, n_classes)), np.empty(ROWS_AT_ONCE)
+    both = np.empty((tables.shape[1] // n_classes, 4))
+    order, ends = np.empty(ROWS_AT_ONCE, np.uint16), np.empty(MOST_TOGETHER + 1, np.int64)
     for low in range(top, bottom, ROWS_AT_ONCE):
         size = min(ROWS_AT_ONCE, bottom - low)
-        joined[:] = places * n_classes
-        for i in range(len(n_states)):
-            values, stride = codes[i, low : low + size], strides[i] * n_classes
-            for row in range(size):
-                joined[row, groups[i]] += np.uint32(values[row] * stride)
+        _join(codes[:, low : low + size], groups, strides, places, joined[:size])
         total[:] = 0.0
-        used[:] = 0.0
-        abreast = len(members) // 2 * 2 if n_classes == 2 else 0
-        for model in range(len(members)):
-            now = model % 2
-            first, second = members[model, 0], members[model, 1]
-            _find_states(codes, n_states, first, second, starts[model], low, states[now, :size])
-            states[now, size:] = states[now, 0]
-            if model >= abreast:
-                _add_products(tables, prior, usable, states[now, :size], joined, total, used)
-            elif now == 1:
-                even = (size + 1) // 2 * 2
-                _add_two_products(tables, prior, usable, states[0, :even], states[1, :even], joined, total, used)
+        used[:] = len(members)
+        model = 0
+        while model < len(members):
+            _find_states(codes, n_states, members[model], low, states[0, :size])
+            together = n_classes == 2 and model + 1 < len(members)
+            if together and n_models[model] * n_models[model + 1] <= MOST_TOGETHER:
+                _find_states(codes, n_states, members[model + 1], low, states[1, :size])
+                bounds = ends[: n_models[model] * n_models[model + 1] + 1]
+                _sort(states[0, :size], states[1, :size], n_models[model + 1], order, bounds)
+                _add_two(
+                    tables, prior, usable, starts[model], starts[model + 1], n_models[model + 1], order, bounds, joined,
+                    both, total, used,
+                )  # fmt: skip
+                model += 2
+            else:
+                _add_products(tables, prior, usable, starts[model], states[0, :size], joined, total, used)
+                model += 1
         for row in range(size):
             if used[row] == 0.0:
                 empty[low + row] = True
@@ -128,69 +157,101 @@ def average_joined(
 
 
 @kernel
+def _join(codes: Array, groups: Array, strides: Array, places: Array, joined: Array) -> None:
+    """Find the places of every row's joint values, group by group; the features of a group stand together."""
+    last = 0
+    for first in range(len(groups)):
+        if first < last:
+            continue
+        group, last = groups[first], first + 1
+        while last < len(groups) and groups[last] == group:
+            last += 1
+        for row in range(codes.shape[1]):
+            place = np.uint16(places[group])
+            for i in range(first, last):
+                place += np.uint16(codes[i, row]) * np.uint16(strides[i])
+            joined[row, group] = place
+
+
+@kernel
 def _add_products(
-    tables: Array, prior: Array, usable: Array, state: Array, joined: Array, total: Array, used: Array
+    tables: Array, prior: Array, usable: Array, start: int, state: Array, joined: Array, total: Array, used: Array
 ) -> None:
-    """Add one model's joint of every row to ``total``, and 1 to ``used``, where its super-parents' state is usable."""
+    """Add one model's joint of every row to ``total`` where its states are usable; else take 1 from ``used``."""
     n_classes = prior.shape[1]
     product = np.empty(n_classes)
     for row in range(len(state)):
-        if not usable[state[row]]:
+        place = start + np.int64(state[row])
+        if not usable[place]:
+            used[row] -= 1.0
             continue
-        entries = tables[state[row]]
-        product[:] = prior[state[row]]
+        entries = tables[place]
+        product[:] = prior[place]
         for group in range(joined.shape[1]):
-            place = np.uint64(joined[row, group])
+            at = np.uint64(joined[row, group]) * np.uint64(n_classes)
             for c in range(np.uint64(n_classes)):
-                product[c] *= entries[place + c]
-        used[row] += 1.0
+                product[c] *= entries[at + c]
         for c in range(n_classes):
             total[row, c] += product[c]
 
 
 @kernel
-def _add_two_products(
-    tables: Array, prior: Array, usable: Array, state: Array, other: Array, joined: Array, total: Array, used: Array
-) -> None:
-    """Do the same for two classes, the commonest number, and for two models and two rows abreast.
-
-    ``state``, ``joined``, ``total`` and ``used`` may be read and written up to the next even row.
-    """
-    for row in range(0, len(state), 2):
-        i, j, k, m = state[row], other[row], state[row + 1], other[row + 1]
-        first, second = (prior[i, 0], prior[i, 1]), (prior[j, 0], prior[j, 1])
-        third, fourth = (prior[k, 0], prior[k, 1]), (prior[m, 0], prior[m, 1])
-        of_i, of_j, of_k, of_m = tables[i], tables[j], tables[k], tables[m]
-        upper, lower = joined[row], joined[row + 1]
-        for group in range(len(upper)):
-            place, below = np.uint64(upper[group]), np.uint64(lower[group])
-            first = multiply_two(first, of_i, place)
-            second = multiply_two(second, of_j, place)
-            third = multiply_two(third, of_k, below)
-            fourth = multiply_two(fourth, of_m, below)
-        if usable[i]:
-            used[row] += 1.0
-            total[row, 0] += first[0]
-            total[row, 1] += first[1]
-        if usable[j]:
-            used[row] += 1.0
-            total[row, 0] += second[0]
-            total[row, 1] += second[1]
-        if usable[k]:
-            used[row + 1] += 1.0
-            total[row + 1, 0] += third[0]
-            total[row + 1, 1] += third[1]
-        if usable[m]:
-            used[row + 1] += 1.0
-            total[row + 1, 0] += fourth[0]
-            total[row + 1, 1] += fourth[1]
+def _find_states(codes: Array, n_states: Array, model: Array, low: int, state: Array) -> None:
+    """Find the joint state of a model's super-parents in each of some rows."""
+    first, second = model[0], model[1]
+    for row in range(len(state)):
+        found = np.uint16(codes[first, low + row])
+        if second >= 0:
+            found = found * np.uint16(n_states[second]) + np.uint16(codes[second, low + row])
+        state[row] = found
 
 
 @kernel
-def _find_states(codes: Array, n_states: Array, first: int, second: int, start: int, low: int, state: Array) -> None:
-    """Find the joint state of a model's super-parents in each of some rows."""
-    for row in range(len(state)):
-        found = np.int64(codes[first, low + row])
-        if second >= 0:
-            found = found * n_states[second] + np.int64(codes[second, low + row])
-        state[row] = np.uint64(start + found)
+def _sort(first: Array, second: Array, n_second: int, order: Array, ends: Array) -> None:
+    """Put rows with the same two states together: those of joint state k are ``order[ends[k]:ends[k + 1]]``."""
+    ends[:] = 0
+    for row in range(len(first)):
+        first[row] = first[row] * np.uint16(n_second) + second[row]
+    for row in range(len(first)):
+        ends[first[row] + 1] += 1
+    for k in range(1, len(ends)):
+        ends[k] += ends[k - 1]
+    for row in range(len(first)):
+        order[ends[first[row]]] = row
+        ends[first[row]] += 1
+    for k in range(len(ends) - 1, 0, -1):
+        ends[k] = ends[k - 1]
+    ends[0] = 0
+
+
+@kernel
+def _add_two(
+    tables: Array, prior: Array, usable: Array, start: int, other: int, n_other: int, order: Array, ends: Array,
+    joined: Array, both: Array, total: Array, used: Array,
+) -> None:  # fmt: skip
+    """Add the joints of two models with two classes, rows with the same states of all super-parents together.
+
+    For these rows the two models' tables are laid side by side; so they stay in the nearest cache, and the four numbers
+    of a row are multiplied at once.
+    """
+    begin = np.empty(4)
+    for k in range(len(ends) - 1):
+        i, j = start + k // n_other, other + k % n_other
+        lost = 2 - usable[i] - usable[j]
+        if lost:
+            for at in range(ends[k], ends[k + 1]):
+                used[order[at]] -= lost
+        if ends[k] == ends[k + 1] or lost == 2:
+            continue
+        for place in range(len(both)):
+            for c in range(2):
+                both[place, c], both[place, 2 + c] = tables[i, 2 * place + c], tables[j, 2 * place + c]
+        for c in range(2):
+            begin[c], begin[2 + c] = prior[i, c] * usable[i], prior[j, c] * usable[j]
+        low = ends[k]
+        while low + ABREAST <= ends[k + 1]:
+            add_many_rows(begin, both, joined, order, total, low)
+            low += ABREAST
+        while low < ends[k + 1]:
+            add_one_row(begin, both, joined, order, total, low)
+            low += 1

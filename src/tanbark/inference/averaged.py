@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, cast
@@ -11,9 +10,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts import CountEngine
+from tanbark.counts import StoredCounts
 from tanbark.inference.joined import WORTH_ROWS, Joined, average_joined, join
-from tanbark.machine import row_blocks, run_threads, thread_count
+from tanbark.machine import blocks, row_blocks, run_threads, thread_count
 from tanbark.params import Smoothing, estimate
 from tanbark.table import Schema, missing_code
 
@@ -60,53 +59,62 @@ def super_parent_cells(schema: Schema, order: int) -> int:
     return states * sum(sizes) * schema.cardinalities[-1]
 
 
-def make_super_parents(counts: CountEngine, order: int, smoothing: Smoothing, log_prior: Floats) -> SuperParents:
+def make_super_parents(counts: StoredCounts, order: int, smoothing: Smoothing, log_prior: Floats) -> SuperParents:
     """Estimate the tables of all models with ``order`` super-parents."""
     schema = counts.schema
-    n, target = schema.target, schema.target
-    sizes = np.array(schema.cardinalities[:n], np.int64)
-    models = list(combinations(range(n), order))
-    states = np.array([int(np.prod(sizes[list(model)])) for model in models], np.int64)
+    sizes = np.array(schema.cardinalities[:-1], np.int64)
+    models = np.array(list(combinations(range(schema.target), order)), np.int64).reshape(-1, order)
+    states = sizes[models].prod(axis=1)
     starts = np.cumsum(states) - states
-    places = np.cumsum(sizes) - sizes
-    total, n_classes = int(states.sum()), schema.cardinalities[target]
+    total, n_classes = int(states.sum()), schema.cardinalities[-1]
     given = np.zeros((total, int(sizes.sum()), n_classes))
     prior, seen = np.zeros((total, n_classes)), np.zeros(total)
     with np.errstate(divide="ignore"):
-        for start, table in zip(starts, counts.tables([(*model, target) for model in models]), strict=True):
-            flat = table.reshape(-1, n_classes)
-            prior[start : start + len(flat)] = log_prior + np.log(estimate(flat, 0, smoothing))
-            seen[start : start + len(flat)] = flat.sum(axis=1)
-        _fill_given(counts, models, starts, places, sizes, smoothing, given)
+        for some in _alike(sizes[models]):
+            stack = _stack(counts, models[some])
+            flat = stack.reshape(len(stack), -1, n_classes)
+            places = starts[some][:, None] + np.arange(flat.shape[1])
+            prior[places] = log_prior + np.log(estimate(flat, 1, smoothing, stacked=True))
+            seen[places] = flat.sum(axis=2)
+        _fill_given(counts, models, starts, sizes, smoothing, given)
     members = np.full((len(models), 2), -1, np.int64)
-    for row, model in enumerate(models):
-        members[row, : len(model)] = model
+    members[:, :order] = models
     return SuperParents(members, starts, prior, seen, given)
 
 
 def _fill_given(
-    counts: CountEngine, models: Sequence[tuple[int, ...]], starts: NDArray[np.int64], places: NDArray[np.int64],
-    sizes: NDArray[np.int64], smoothing: Smoothing, given: Floats,
+    counts: StoredCounts, models: NDArray[np.int64], starts: NDArray[np.int64], sizes: NDArray[np.int64],
+    smoothing: Smoothing, given: Floats,
 ) -> None:  # fmt: skip
     """Estimate P(feature | super-parents, class) for every model and feature, tables of one shape at a time."""
-    target = len(sizes)
-    shapes: dict[tuple[int, ...], list[tuple[int, int]]] = {}
-    states = sizes.tolist()
-    for row, model in enumerate(models):
-        above = tuple(states[parent] for parent in model)
-        for feature in range(target):
-            if feature not in model:
-                shapes.setdefault((*above, states[feature]), []).append((row, feature))
-    for (*above_states, feature_states), found in shapes.items():
-        parent_states = math.prod(above_states)
-        for low in range(0, len(found), 4096):
-            part = found[low : low + 4096]
-            (stack,) = counts.stacks([[(*models[row], feature, target) for row, feature in part]])
-            flat = stack.reshape(len(part), parent_states, feature_states, -1)
-            logs = np.log(estimate(flat, 2, smoothing, stacked=True))
-            row, feature = np.array(part).T
-            states_at = starts[row][:, None, None] + np.arange(parent_states)[:, None]
-            given[states_at, places[feature][:, None, None] + np.arange(feature_states)] = logs
+    places = np.cumsum(sizes) - sizes
+    row, feature = (grid.ravel() for grid in np.indices((len(models), len(sizes))))
+    others = (models[row] != feature[:, None]).all(axis=1)
+    row, feature = row[others], feature[others]
+    sets = np.column_stack([models[row], feature])
+    for alike in _alike(sizes[sets]):
+        for low, high in blocks(len(alike), 4096):
+            some = alike[low:high]
+            stack = _stack(counts, sets[some])
+            *above, below, n_classes = stack.shape[1:]
+            flat = stack.reshape(len(some), math.prod(above), below, n_classes)
+            states = starts[row[some]][:, None, None] + np.arange(flat.shape[1])[:, None]
+            values = places[feature[some]][:, None, None] + np.arange(below)
+            given[states, values] = np.log(estimate(flat, 2, smoothing, stacked=True))
+
+
+def _alike(shapes: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """Put rows that are equal together: the places of each kind."""
+    if not len(shapes):
+        return []
+    kind = np.ravel_multi_index(tuple(shapes.T), tuple((shapes.max(axis=0) + 1).tolist()))
+    order = np.argsort(kind, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
+
+
+def _stack(counts: StoredCounts, features: NDArray[np.int64]) -> NDArray[Any]:
+    """Look up the tables of features with the class, which have one shape."""
+    return counts.stack(np.column_stack([features, np.full(len(features), counts.schema.target)]))
 
 
 def averaged_log_proba(

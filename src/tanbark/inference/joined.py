@@ -59,9 +59,15 @@ def join(models: SuperParents, sizes: NDArray[np.int64]) -> Joined | None:
     n_states, _, n_classes = models.given.shape
     groups = _group(sizes.tolist(), JOINED_STATES)
     joined = [int(np.prod(sizes[group])) for group in groups]
-    if n_states * sum(joined) * n_classes * 8 > MOST_BYTES:
+    most = max(sum(joined), int(_states_of(models).max(initial=0)))
+    if most > np.iinfo(np.uint16).max or n_states * sum(joined) * n_classes * 8 > MOST_BYTES:
         return None
     return _join_groups(models, sizes, groups, joined)
+
+
+def _states_of(models: SuperParents) -> NDArray[np.int64]:
+    """Give how many states the super-parents of each model have."""
+    return np.diff(models.starts, append=len(models.prior))
 
 
 def _group(sizes: list[int], most: int) -> list[list[int]]:
@@ -125,8 +131,8 @@ def average_joined(
 
     def work(low: int, high: int) -> None:
         average_kernels.average_joined(
-            codes, sizes, joined.members, joined.strides, joined.places, models.members, models.starts, joined.prior,
-            usable, joined.tables, joined.shift, low, high, out, empty,
+            codes, sizes, joined.members, joined.strides, joined.places, models.members, models.starts,
+            _states_of(models), joined.prior, usable, joined.tables, joined.shift, low, high, out, empty,
         )  # fmt: skip
 
     run_threads(work, row_blocks(len(out), threads, smallest=1024), threads)

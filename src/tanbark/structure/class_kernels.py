@@ -106,9 +106,16 @@ def _descendants(arcs: Array, start: int, around: int, seen: Array, stack: Array
 
 
 @kernel
-def _bounds(owner: Array, masks: Array, gains: Array, fixed: Array, allowed: Array) -> Array:
-    """Bound what the best move into each family can gain, whatever the rest of its graph looks like."""
+def _bounds(adjacent: Array, owner: Array, masks: Array, gains: Array, fixed: Array, allowed: Array) -> Array:
+    """Bound what the best move into each family can gain, whatever the rest of its graph looks like.
+
+    A neighbour that is no parent is a child, and so is below the node; so is what all graphs of the class have there.
+    """
     m, n = masks.shape
+    arcs = adjacent & ~adjacent.T
+    below, stack = np.empty((n, n), np.bool_), np.empty(n, np.int64)
+    for y in range(n):
+        _descendants(arcs, y, -1, below[y], stack)
     top = np.full((n, n), -np.inf)  # top[x, y]: the most that y gains as a new parent of x
     for row in range(m):
         for x in range(n):
@@ -119,6 +126,8 @@ def _bounds(owner: Array, masks: Array, gains: Array, fixed: Array, allowed: Arr
         y = owner[row]
         for x in range(n):
             if x == y or (masks[row, x] and fixed[x, y]):
+                continue
+            if not masks[row, x] and (adjacent[x, y] or adjacent[y, x] or below[y, x]):
                 continue
             value = gains[row, x]
             if masks[row, x] and allowed[y, x]:
@@ -139,7 +148,7 @@ def best_class_move(
     lowest x, y.
     """
     n = len(adjacent)
-    bound = _bounds(owner, masks, gains, fixed, allowed)
+    bound = _bounds(adjacent, owner, masks, gains, fixed, allowed)
     best, kind, from_x, to_y, graph = TIE, -1, 0, 0, adjacent
     below, around, stack = np.empty(n, np.bool_), np.empty(n, np.bool_), np.empty(n, np.int64)
     for row in np.argsort(-bound, kind="mergesort"):

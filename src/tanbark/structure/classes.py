@@ -28,12 +28,12 @@ class Families:
     def look_up(self, owner: NDArray[np.int64], masks: Mask) -> Floats:
         """Give a row of gains for every family, measuring those that are new."""
         places, fresh = [], []
-        for node, mask in zip(owner.tolist(), masks, strict=True):
-            key = node, mask.tobytes()
+        keys = masks.view(f"V{masks.shape[1]}").ravel().tolist()
+        for number, key in enumerate(zip(owner.tolist(), keys, strict=True)):
             at = self._place.get(key)
             if at is None:
                 at = self._place[key] = len(self._place)
-                fresh.append((at, (node, tuple(np.flatnonzero(mask).tolist()))))
+                fresh.append((at, (key[0], tuple(np.flatnonzero(masks[number]).tolist()))))
             places.append(at)
         if fresh:
             while len(self._place) > len(self._rows):

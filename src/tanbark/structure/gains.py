@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from tanbark.errors import OptionError, find
 from tanbark.scores import FAMILY_SCORES
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Family = tuple[int, tuple[int, ...]]
 
@@ -23,14 +25,43 @@ COMPILED = {"loglik": 0, "aic": 1, "bic": 2, "bdeu": 0, "k2": 0}  # scores with 
 EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # alike for equivalent graphs; without a penalty none is ever sparse
 
 
-def _masses(score: str, sizes: tuple[int, int, int, int], ess: float) -> Floats:
+class _Asked:
+    """Tables that are counted together, how a gain is read off each, and where it goes."""
+
+    def __init__(self) -> None:
+        self.sets: list[tuple[int, ...]] = []
+        self.cells = 0
+        self._layouts: list[Integers] = []
+        self._places: list[tuple[Floats, NDArray[Any] | list[int], int]] = []
+
+    def add(self, layout: Integers, row: Floats, columns: NDArray[Any] | list[int], sign: int = 1) -> None:
+        """Note tables, laid out as ``flat_gains`` wants it, whose gains times ``sign`` go to columns of a row."""
+        self._layouts.append(layout)
+        self._places.append((row, columns, sign))
+
+    def layout(self) -> Integers:
+        """Give the layouts of all tables."""
+        return np.concatenate(self._layouts)
+
+    def write(self, gains: Floats) -> None:
+        """Put the gains where they go."""
+        low = 0
+        for row, columns, sign in self._places:
+            row[columns] = sign * gains[low : low + len(columns)]
+            low += len(columns)
+
+
+def _masses(score: str, layout: Integers, ess: float) -> Floats:
     """Give the prior masses of a cell, of a configuration, and of both without the candidate; 0 for n ln n."""
+    configs, states, levels = (layout[:, 1] * layout[:, 3]).astype(float), layout[:, 5], layout[:, 7]
     if score == "bdeu":
-        return np.array([ess / size for size in sizes])
+        sizes = [configs * levels * states, configs * levels, configs * states, configs]
+        return np.stack([ess / size for size in sizes], axis=1)
+    found = np.zeros((len(layout), 4))
     if score == "k2":
-        states = float(sizes[0] // sizes[1])
-        return np.array([1.0, states, 1.0, states])
-    return np.zeros(4)
+        found[:, 0] = found[:, 2] = 1.0
+        found[:, 1] = found[:, 3] = states
+    return found
 
 
 class Gains:
@@ -62,6 +93,7 @@ class Gains:
             raise OptionError(msg)
         self._counts, self._ess, self._max_cells, self._allowed = counts, float(ess), max_cells, allowed
         self._states = counts.schema.cardinalities
+        self._levels = np.array(self._states, np.int64)
         self._kept: dict[Family, Floats] = {}
 
     @property
@@ -90,12 +122,15 @@ class Gains:
             self._counts.prefetch(columns for family in (*fresh, *later) for columns in self._sets(*family))
         for family in fresh:
             self._kept[family] = np.full(len(self._states), -np.inf)
-        alone = [child for child, parents in fresh if not parents]
-        if alone:
-            self._measure_pairs(set(alone))
+        asked = _Asked()
+        self._ask_pairs([child for child, parents in fresh if not parents], asked)
         for child, parents in fresh:
+            if asked.cells > BATCH_CELLS:
+                self._answer(asked)
+                asked = _Asked()
             if parents:
-                self._measure(child, parents)
+                self._ask_family(child, parents, asked)
+        self._answer(asked)
         return [self._kept[family] for family in families]
 
     def _sets(self, child: int, parents: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -110,89 +145,109 @@ class Gains:
 
     def family_scores(self, families: Sequence[Family]) -> list[float]:
         """Score families, each on the rows that have a value in all of its columns."""
+        found = np.zeros(len(families))
+        shapes: dict[tuple[int, int], list[int]] = {}
+        for place, (child, parents) in enumerate(families):
+            shapes.setdefault((self._size(parents), self._states[child]), []).append(place)
+        dense = {shape: places for shape, places in shapes.items() if math.prod(shape) <= DENSE_CELLS}
         columns = [(*parents, child) for child, parents in families]
-        self._counts.prefetch(chosen for chosen in columns if self._size(chosen) <= DENSE_CELLS)
-        return [self._family_score(child, parents) for child, parents in families]
-
-    def _family_score(self, child: int, parents: tuple[int, ...]) -> float:
-        columns = (*parents, child)
-        if self._size(columns) > DENSE_CELLS:
-            ((cells, counts),) = self._counts.cells([columns])
-            table = self._compact(cells, counts, child)
-        else:
-            table = self._counts.tables([columns])[0].reshape(1, -1, self._states[child]).astype(np.float64)
-        return float(self._score(table, self._size(parents), self._ess)[0])
+        asked = [columns[place] for places in dense.values() for place in places]
+        flat, low = self._counts.flat_tables(asked) if asked else np.zeros(0), 0
+        for shape, places in dense.items():
+            high = low + len(places) * math.prod(shape)
+            stack = flat[low:high].reshape(len(places), *shape).astype(np.float64)
+            found[places] = self._score(stack, shape[0], self._ess)
+            low = high
+        for shape in shapes.keys() - dense.keys():
+            for place in shapes[shape]:
+                ((cells, counts),) = self._counts.cells([columns[place]])
+                found[place] = self._score(self._compact(cells, counts, families[place][0]), shape[0], self._ess)[0]
+        return [float(score) for score in found]
 
     def _size(self, columns: Sequence[int]) -> int:
         return math.prod(self._states[column] for column in columns)
 
-    def _measure_pairs(self, children: set[int]) -> None:
-        """Measure every candidate for children without parents; a pair is counted once for both directions."""
-        wanted = self._allowed & np.isin(np.arange(len(self._states)), list(children))
-        alike: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        for a, b in np.argwhere(np.triu(wanted | wanted.T)).tolist():
-            alike.setdefault((self._states[a], self._states[b]), []).append((a, b))
-        for (first, second), pairs in alike.items():
-            if first * second > min(DENSE_CELLS, self._max_cells):
-                for a, b in pairs:
-                    self._measure_sparse(b, (), [a] if wanted[a, b] else [])
-                    self._measure_sparse(a, (), [b] if wanted[b, a] else [])
-                continue
-            step = max(1, BATCH_CELLS // (first * second))
-            for low in range(0, len(pairs), step):
-                part = pairs[low : low + step]
-                (stack,) = self._counts.stacks([part])
-                self._keep_pairs(part, stack[:, None], wanted)
+    def _ask_pairs(self, children: list[int], asked: _Asked) -> None:
+        """Ask for every candidate of children without parents; a pair is counted once for both directions."""
+        if not children:
+            return
+        wanted = np.zeros_like(self._allowed)
+        wanted[:, children] = self._allowed[:, children]
+        first, second = np.nonzero(np.triu(wanted | wanted.T))
+        sizes = self._levels[first] * self._levels[second]
+        small = sizes <= min(DENSE_CELLS, self._max_cells)
+        for a, b in zip(first[~small].tolist(), second[~small].tolist(), strict=True):
+            self._measure_sparse(b, (), [a] if wanted[a, b] else [])
+            self._measure_sparse(a, (), [b] if wanted[b, a] else [])
+        first, second, sizes = first[small], second[small], sizes[small]
+        starts = asked.cells + np.cumsum(sizes) - sizes
+        asked.sets += zip(first.tolist(), second.tolist(), strict=True)
+        asked.cells += int(sizes.sum())
+        ones, steps = np.ones_like(first), self._levels[second]
+        for child, candidate, step_state, step_level in ((first, second, steps, ones), (second, first, ones, steps)):
+            axes = (ones, ones, ones, ones, self._levels[child], step_state, self._levels[candidate], step_level)
+            layout = np.stack([starts, *axes], axis=1)
+            for node in children:
+                mine = np.flatnonzero((child == node) & wanted[candidate, child])
+                asked.add(layout[mine], self._kept[node, ()], candidate[mine])
 
-    def _keep_pairs(self, pairs: list[tuple[int, int]], stack: Counts, wanted: Mask) -> None:
-        onto_first = self._stacked_gains(stack)
-        onto_second = self._stacked_gains(np.ascontiguousarray(stack.transpose(0, 1, 3, 2)))
-        for (a, b), backward, forward in zip(pairs, onto_first.tolist(), onto_second.tolist(), strict=True):
-            if wanted[b, a]:
-                self._kept[a, ()][b] = backward
-            if wanted[a, b]:
-                self._kept[b, ()][a] = forward
-
-    def _measure(self, child: int, parents: tuple[int, ...]) -> None:
-        """Measure all candidates for one family, those with as many states together, and the removal of its parents."""
-        base = (*parents, child)
-        size = self._size(base)
-        alike: dict[int, list[int]] = {}
-        for candidate in np.flatnonzero(self._allowed[:, child]).tolist():
-            if candidate not in parents:
-                alike.setdefault(self._states[candidate], []).append(candidate)
-        held = size <= DENSE_CELLS
-        dense = [r for r in alike if size * r <= min(DENSE_CELLS, self._max_cells)]
-        groups = [[(*base, candidate) for candidate in alike[r]] for r in dense]
-        *stacks, own = self._counts.stacks([*groups, [base] if held else [(child,)]])
-        for levels, stack in zip(dense, stacks, strict=True):
-            shaped = stack.reshape(len(stack), -1, self._states[child], levels)
-            self._kept[child, parents][alike[levels]] = self._stacked_gains(shaped)
-        for levels in alike.keys() - set(dense):
-            self._measure_sparse(child, parents, alike[levels])
-        if held:
-            self._measure_removal(child, parents, own[0])
+    def _ask_family(self, child: int, parents: tuple[int, ...], asked: _Asked) -> None:
+        """Ask for all candidates of a family and for the removal of its parents; measure at once what is too large."""
+        base, row = (*parents, child), self._kept[child, parents]
+        size, states = self._size(base), self._states[child]
+        free = self._allowed[:, child].copy()
+        free[list(parents)] = False
+        candidates = np.flatnonzero(free)
+        levels = self._levels[candidates]
+        dense = levels <= min(DENSE_CELLS, self._max_cells) // size
+        self._measure_sparse(child, parents, candidates[~dense].tolist())
+        candidates, levels = candidates[dense], levels[dense]
+        layout = np.ones((len(candidates), 9), np.int64)
+        layout[:, 0] = asked.cells + size * (np.cumsum(levels) - levels)
+        layout[:, 1], layout[:, 2] = size // states, states * levels
+        layout[:, 5], layout[:, 6], layout[:, 7] = states, levels, levels
+        asked.sets += [(*base, candidate) for candidate in candidates.tolist()]
+        asked.cells += size * int(levels.sum())
+        asked.add(layout, row, candidates)
+        if size <= DENSE_CELLS:
+            self._ask_removal(parents, states, row, asked)
+            asked.sets.append(base)
+            asked.cells += size
         else:
             for parent in parents:
-                rest = tuple(p for p in parents if p != parent)
-                self._kept[child, parents][parent] = -self._sparse_gain(child, rest, parent)
+                row[parent] = -self._sparse_gain(child, tuple(p for p in parents if p != parent), parent)
 
-    def _measure_removal(self, child: int, parents: tuple[int, ...], table: Counts) -> None:
-        for axis, parent in enumerate(parents):
-            moved = np.moveaxis(table, axis, -1).reshape(1, -1, self._states[child], self._states[parent])
-            moved = np.ascontiguousarray(moved)
-            self._kept[child, parents][parent] = -self._stacked_gains(moved)[0]
+    def _ask_removal(self, parents: tuple[int, ...], states: int, row: Floats, asked: _Asked) -> None:
+        """Lay out the table of a family, which is asked for next, with each parent in turn as the candidate."""
+        sizes = [self._states[parent] for parent in parents]
+        layout = []
+        for place, levels in enumerate(sizes):
+            outer, inner = math.prod(sizes[:place]), math.prod(sizes[place + 1 :])
+            step = inner * states
+            layout.append((asked.cells, outer, levels * step, inner, states, states, 1, levels, step))
+        asked.add(np.array(layout, np.int64), row, list(parents), -1)
+
+    def _answer(self, asked: _Asked) -> None:
+        """Count all that was asked for, and keep the gains."""
+        if not asked.sets:
+            return
+        flat, layout = self._counts.flat_tables(asked.sets), asked.layout()
+        found = np.empty(len(layout))
+        if self._name in COMPILED:
+            from tanbark.structure import gain_kernels
+
+            masses = _masses(self._name, layout, self._ess)
+            gain_kernels.flat_gains(flat, layout, masses, COMPILED[self._name], found)
+        else:
+            shapes, kind = np.unique(layout[:, [1, 3, 5, 7]], axis=0, return_inverse=True)
+            for number in range(len(shapes)):
+                alike = np.flatnonzero(kind.ravel() == number)
+                found[alike] = self._stacked_gains(_stack(flat, layout[alike]))
+        asked.write(found)
 
     def _stacked_gains(self, stack: Counts) -> Floats:
         """Score (families, configs, child, candidate) tables with and without their candidates."""
         families, configs, states, levels = stack.shape
-        if self._name in COMPILED:
-            from tanbark.structure import gain_kernels
-
-            found = np.empty(families)
-            sizes = (configs * levels * states, configs * levels, configs * states, configs)
-            gain_kernels.stacked_gains(stack, _masses(self._name, sizes, self._ess), COMPILED[self._name], found)
-            return found
         stack = stack.astype(np.float64)
         joined = stack.transpose(0, 1, 3, 2).reshape(families, configs * levels, states)
         more = self._score(joined, configs * levels, self._ess)
@@ -216,3 +271,12 @@ class Gains:
         table = np.zeros((len(configs), self._states[child]))
         np.add.at(table, (place.ravel(), cells[:, -1]), counts)
         return table[None]
+
+
+def _stack(flat: Counts, layout: Integers) -> Counts:
+    """Take tables of one shape out of a flat array, as (tables, configurations, child, candidate)."""
+    _, outer, _, inner, _, states, _, levels, _ = layout[0].tolist()
+    place = layout[:, 0]
+    for size, step in ((outer, 2), (inner, 4), (states, 6), (levels, 8)):
+        place = place[..., None] + np.expand_dims(layout[:, step], tuple(range(1, place.ndim + 1))) * np.arange(size)
+    return flat[place].reshape(len(layout), outer * inner, states, levels)

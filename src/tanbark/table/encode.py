@@ -96,13 +96,16 @@ def _encode_block(
     together = bool((np.diff(targets) == 1).all())
     out = codes[targets[0] : targets[-1] + 1] if together else np.empty((len(targets), codes.shape[1]), codes.dtype)
     whole = block.values.dtype != np.float64
+    plain = whole and _all_levels_in_a_row(used) and block.values.flags.c_contiguous
 
     def work(low: int, high: int) -> tuple[NDArray[Any], NDArray[Any]]:
         part = block.values[low:high]
         if part.dtype == bool:
             part = part.astype(np.int64)
         strange, infinite = np.zeros(len(used), np.int64), np.zeros(len(used), np.uint8)
-        if whole:
+        if plain:
+            kernels.encode_plain(part, plan[1], plan[3] - plan[2], missing, low, out, strange)
+        elif whole:
             kernels.encode_integers(part, *plan, missing, low, out, strange)
         else:
             kernels.encode_floats(part, *plan, missing, low, out, strange, infinite)
@@ -117,6 +120,18 @@ def _encode_block(
     for position, column in enumerate(used):
         if any(not isinstance(level, str) and abs(level) >= EXACT for level in column.levels):
             _encode_coded(_as_coded(block, position), column, codes, unseen)
+
+
+def _all_levels_in_a_row(columns: list[Column]) -> bool:
+    """Tell whether every column's levels are whole numbers one after another, in this order."""
+    return all(
+        column.kind == "category"
+        and 0 < len(column.levels) < LOOKUP_LIMIT
+        and not isinstance(column.levels[0], str)
+        and abs(column.levels[0]) < EXACT
+        and column.levels == tuple(range(int(column.levels[0]), int(column.levels[0]) + len(column.levels)))
+        for column in columns
+    )
 
 
 def _as_coded(block: NumberBlock, position: int) -> CodedColumn:

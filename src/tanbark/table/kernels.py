@@ -84,6 +84,26 @@ def encode_integers(
 
 
 @kernel
+def encode_plain(block: Array, base: Array, span: Array, missing: int, low: int, out: Array, unseen: Array) -> None:
+    """Do the same where the levels of every column are all whole numbers from ``base`` on, ``span`` of them."""
+    rows, columns = block.shape
+    tile = np.empty((TILE_ROWS, columns), out.dtype)
+    for top in range(0, rows, TILE_ROWS):
+        size = min(TILE_ROWS, rows - top)
+        for row in range(size):
+            values, found = block[top + row], tile[row]
+            for column in range(columns):
+                code = np.uint64(values[column] - base[column])
+                strange = code >= np.uint64(span[column])
+                found[column] = np.uint64(missing) if strange else code
+                unseen[column] += strange
+        for column in range(columns):
+            turned = out[column, low + top : low + top + size]
+            for row in range(size):
+                turned[row] = tile[row, column]
+
+
+@kernel
 def encode_floats(
     block: Array, how: Array, base: Array, start: Array, stop: Array, lookup: Array, cuts: Array, missing: int,
     low: int, out: Array, unseen: Array, infinite: Array,

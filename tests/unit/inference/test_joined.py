@@ -1,19 +1,24 @@
 """Rows without gaps take joined tables; they must give what the way in logarithms gives."""
 
+import numba
 import numpy as np
 import pytest
 
 import tanbark as tb
-from tanbark.inference import averaged, joined
+from tanbark.inference import average_kernels, averaged, joined
+
+
+def make_rows(n_classes, n=3000):
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, n_classes, n)
+    X = np.column_stack([rng.integers(0, 1 + k % 6, n) for k in range(9)])
+    X[:, 3] = np.where(rng.random(n) < 0.4, y, X[:, 3])
+    return X, y
 
 
 @pytest.fixture
 def rows():
-    rng = np.random.default_rng(4)
-    y = rng.integers(0, 3, 3000)
-    X = np.column_stack([rng.integers(0, 1 + k % 6, 3000) for k in range(9)])
-    X[:, 3] = np.where(rng.random(3000) < 0.4, y, X[:, 3])
-    return X, y
+    return make_rows(3)
 
 
 def joint(clf, X, monkeypatch, *, fast):
@@ -27,6 +32,21 @@ def test_joined_tables_agree_with_logarithms(cls, options, rows, monkeypatch):
     clf = cls(**options).fit(*rows)
     assert clf.averages_[0].joined(np.array(clf.schema_.cardinalities[:-1])) is not None
     fast, slow = (joint(clf, rows[0], monkeypatch, fast=fast) for fast in (True, False))
+    assert fast == pytest.approx(slow, abs=1e-10)
+
+
+@pytest.mark.parametrize("cls", [tb.AODE, tb.A2DE])
+@pytest.mark.parametrize("options", [{}, {"m": 700}, {"m": 1500}])
+@pytest.mark.parametrize("together", [1, 12, 64])
+def test_two_classes_agree_with_logarithms(cls, options, together, monkeypatch):
+    """Two models at once where they have few states; 9 features leave one model over; 5000 rows are two blocks."""
+    monkeypatch.setattr(average_kernels, "MOST_TOGETHER", together)
+    for name in ("average_joined", "_add_two"):
+        fresh = numba.njit(getattr(average_kernels, name).py_func)  # reads the limit anew
+        monkeypatch.setattr(average_kernels, name, fresh)
+    X, y = make_rows(2, 5000)
+    clf = cls(**options).fit(X, y)
+    fast, slow = (joint(clf, X, monkeypatch, fast=fast) for fast in (True, False))
     assert fast == pytest.approx(slow, abs=1e-10)
 
 

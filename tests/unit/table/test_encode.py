@@ -52,6 +52,20 @@ def test_integer_codes_equal_the_definition(values, levels):
 
 
 @few
+@given(st.integers(1, 200), st.integers(1, 5), st.integers(-300, 300), st.integers(1, 300), st.randoms())
+def test_levels_in_a_row_equal_the_definition(n_rows, n_columns, base, n_levels, random):
+    columns = tuple(
+        Column(f"x{k}", "category", "number", tuple(range(base + k, base + k + n_levels))) for k in range(n_columns)
+    )
+    values = [[random.randint(base - 2, base + n_levels + 2) for _ in columns] for _ in range(n_rows)]
+    encoded = encode(read_table(np.array(values)), columns)
+    missing = np.iinfo(encoded.codes.dtype).max
+    slow = [[slow_code(row[k], column, missing) for row in values] for k, column in enumerate(columns)]
+    assert encoded.codes.tolist() == slow
+    assert encoded.unseen == {c.name: n for c, row in zip(columns, slow, strict=True) if (n := row.count(missing))}
+
+
+@few
 @given(st.lists(st.sampled_from([True, False]), min_size=1, max_size=30))
 def test_boolean_codes_equal_the_definition(values):
     for column in (category(False, True, values="boolean"), category(1, values="number")):
