@@ -118,7 +118,8 @@ def open_rows(
     if is_spark_frame(data):
         if client is not None and not is_session(client):
             raise _wrong_client("with a Spark frame its SparkSession", client)
-        return SparkFrame.of(data), SparkCluster(data.sparkSession)
+        executors = SparkCluster(data.sparkSession)  # it refuses sessions that cannot do it, before the frame is asked
+        return SparkFrame.of(data), executors
     source = open_source(data, types=types)
     if client is None:
         return source, None
