@@ -118,8 +118,8 @@ def planned(found: dict[str, Any]) -> list[str]:
         "",
         "Naive Bayes stays feasible wherever the rows can be read. TAN, AODE and the first pass of KDB grow with the",
         "square of the features: 1,000 features and 10^9 rows are a matter of cores, 10,000 features need a selection",
-        "first. RAI and hill climbing cost further passes, which were not measured on files of this size. Exact search",
-        "and the wrappers stay in memory.",
+        "first. RAI, hill climbing and the wrappers cost further passes, not measured on files of this size.",
+        "Exact search stays in memory.",
     ]
 
 

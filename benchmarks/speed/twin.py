@@ -7,6 +7,7 @@ rows have is unknown to the refitted model, which takes it as missing.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -24,10 +25,14 @@ class RefittingEvaluator:
     """Score structures by cross-validated accuracy with a classifier fitted anew for each fold."""
 
     best_possible = 1.0
+    at_once = 1
 
     def __init__(self, table: Table, folds: np.ndarray) -> None:
         self.X, self.y, self.n_classes = table.X, table.y, table.n_classes
         self.splits = [(folds != fold, folds == fold) for fold in np.unique(folds)]
+
+    def hear(self, structures: Sequence[Structure]) -> None:
+        """Structures are scored one by one."""
 
     def settle(self, structure: Structure) -> None:
         """Nothing is remembered from one structure to the next."""
@@ -66,6 +71,13 @@ class Recorder:
     @property
     def best_possible(self) -> float:
         return self.evaluator.best_possible
+
+    @property
+    def at_once(self) -> int:
+        return self.evaluator.at_once
+
+    def hear(self, structures: Sequence[Structure]) -> None:
+        self.evaluator.hear(structures)
 
     def settle(self, structure: Structure) -> None:
         self.evaluator.settle(structure)

@@ -1,6 +1,7 @@
 """The cluster engine, on a real scheduler and two real workers."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -117,3 +118,26 @@ def test_lost_workers_and_a_lost_scheduler_change_no_count_or_are_said(frame, pa
         with pytest.raises(tb.ClusterError, match="scheduler is lost"):
             tb.NaiveBayes().fit(rows)
         killer.join()
+
+
+@pytest.mark.parametrize("name", ["HillClimbTAN", "FSSJ"])
+def test_a_search_over_rows_that_stay_on_the_workers_has_the_bytes_of_one_in_memory(
+    name, client, frame, paths, tmp_path
+):
+    model = getattr(tb, name)(cv=3, random_state=1, epsilon=0)
+    rows = replace(tb.scan(paths, target="class", batch_rows=3, client=client), max_memory=200)
+    ours = saved(model.fit(rows), tmp_path / "a.json")
+    assert model.passes_ >= 2 * len(model.history_) + 3
+    assert saved(model.fit(frame.drop(columns="class"), frame["class"]), tmp_path / "b.json") == ours
+
+
+def test_folds_by_row_reach_the_rows_on_the_workers(client, frame, tmp_path):
+    import dask.dataframe as dd
+
+    frame = frame.drop(columns="kind").assign(w=np.arange(len(frame)) % 3)
+    X, folds = frame.drop(columns=["class", "w"]), np.arange(len(frame)) % 4
+    model = tb.SelectiveNaiveBayes(cv=folds, missing="drop")
+    lazy = tb.scan(dd.from_pandas(frame, npartitions=4), target="class", weight="w", client=client, batch_rows=5)
+    ours = saved(model.fit(replace(lazy, max_memory=100)), tmp_path / "a.json")
+    assert saved(model.fit(X, frame["class"], frame["w"]), tmp_path / "b.json") == ours
+    assert saved(model.fit(lazy), tmp_path / "b.json") == ours

@@ -92,6 +92,14 @@ def test_weights_come_from_a_column(frame, heavy, lazy, tmp_path):
     assert saved(ours, tmp_path / "a.json") == saved(tan(frame, sample_weight=heavy["w"]), tmp_path / "b.json")
 
 
+def test_folds_by_row_reach_the_rows_on_the_executors(frame, heavy, lazy, tmp_path):
+    model = tb.SelectiveNaiveBayes(cv=np.arange(len(frame)) % 4, missing="drop")
+    rows = tb.scan(lazy, target="class", weight="w", batch_rows=5)
+    ours = saved(model.fit(replace(rows, max_memory=100)), tmp_path / "a.json")
+    theirs = model.fit(frame.drop(columns="class"), frame["class"], heavy["w"])
+    assert saved(theirs, tmp_path / "b.json") == ours
+
+
 def test_tables_cells_and_rows_are_equal(frame, lazy, by_two):
     model = tan(frame)
     rows = tb.scan(lazy.drop("w"), target="class", batch_rows=3)

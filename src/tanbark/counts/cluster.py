@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tanbark.counts.checkpoint import Checkpoint
-from tanbark.counts.memory import MemoryCounts
-from tanbark.counts.parted import Answer, PartedCounts, Question
+from tanbark.counts.parted import Answer, Merge, PartedCounts, Question, answer_parts
 from tanbark.table import CodedTable, Schema
 from tanbark.table.coded_rows import RowReader
 from tanbark.table.observe import Observed
@@ -36,21 +36,24 @@ class Job(Protocol):
     def columns(self) -> Sequence[str]:
         """Names of the columns that are read."""
 
-    def __call__(self, piece: Any, /) -> Any:
-        """Do the job on one piece, or for ``run_numbered`` on a pair of the piece's number and the piece."""
+    def __call__(self, told_piece: tuple[Any, Any], /) -> Any:
+        """Do the job on a pair of what it is told of a piece, by default its number, and the piece."""
 
 
 class Cluster(Protocol):
     """Whoever runs a job on every piece of its rows."""
 
-    def reduce(self, job: Job, merge: Callable[[Any, Any], Any]) -> Any:
-        """Run a job on every piece and merge the results up a tree, in the order of the pieces."""
+    def reduce(self, job: Job, merge: Callable[[Any, Any], Any], told: Sequence[Any] | None = None) -> Any:
+        """Run a job on every piece and merge the results up a tree, in the order of the pieces.
 
-    def run_numbered(self, job: Job) -> int:
-        """Run a job on every piece with its number, and add up what the jobs give."""
+        ``told`` holds what the job is told of every piece.
+        """
 
     def each(self, job: Job) -> Iterator[Any]:
         """Run a job on one piece after another."""
+
+    def n_pieces(self, job: Job) -> int:
+        """Number of pieces that the rows of a job come in."""
 
 
 def fold(answers: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
@@ -84,32 +87,38 @@ class _ReaderJob:
 
 @dataclass(frozen=True, eq=False)
 class _Count(_ReaderJob):
-    """A question to every piece: what a task needs beside the piece."""
+    """A question to every piece: what a task needs beside the piece and what it is told."""
 
     schema: Schema
     question: Question
-    merge: Callable[[Answer, Answer], Answer]
+    merge: Merge
+    telling: bool
 
-    def __call__(self, piece: Any) -> Answer | None:
-        tables = self.reader.coded(piece, self.schema, 1)
-        found: Answer | None = fold((self.question(MemoryCounts(table, n_jobs=1)) for table in tables), self.merge)
-        return found
+    def __call__(self, told_piece: tuple[Any, Any]) -> Answer | None:
+        told, tables = told_piece[0] if self.telling else None, self.reader.coded(told_piece[1], self.schema, 1)
+        return answer_parts(self.question, self.merge, tables, told=told, n_jobs=1)
 
 
 @dataclass(frozen=True, eq=False)
 class _Look(_ReaderJob):
     forced: list[bool | None]
 
-    def __call__(self, piece: Any) -> Observed:
-        return self.reader.observe(piece, self.forced, 1)
+    def __call__(self, numbered: tuple[int, Any]) -> Observed:
+        return self.reader.observe(numbered[1], self.forced, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class _Code(_ReaderJob):
     schema: Schema
 
-    def __call__(self, piece: Any) -> list[tuple[Any, Any]]:
-        return [(table.codes, table.weights) for table in self.reader.coded(piece, self.schema, 1)]
+    def __call__(self, numbered: tuple[int, Any]) -> list[tuple[Any, Any]]:
+        return [(table.codes, table.weights) for table in self.reader.coded(numbered[1], self.schema, 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Keep(_ReaderJob):
+    def __call__(self, numbered: tuple[int, Any]) -> NDArray[np.bool_]:
+        return self.reader.kept(numbered[1])
 
 
 class ClusterCounts(PartedCounts):
@@ -134,16 +143,29 @@ class ClusterCounts(PartedCounts):
         super().__init__(schema, max_memory=max_memory, n_jobs=n_jobs)
         self._cluster, self._reader, self._checkpoint = cluster, reader, checkpoint
 
-    def _ask(self, question: Question, merge: Callable[[Answer, Answer], Answer], name: str) -> Answer | None:
+    @property
+    def n_pieces(self) -> int:
+        """Number of pieces that the rows come in."""
+        return self._cluster.n_pieces(_Code(self._reader, self.schema))
+
+    def _ask(self, question: Question, merge: Merge, name: str, told: Sequence[Any] | None = None) -> Answer | None:
         saved = None if self._checkpoint is None else self._checkpoint.open(name)
         if saved is not None and saved.done:
             return saved.answer
         self.passes.counts += 1
-        found: Answer | None = self._cluster.reduce(_Count(self._reader, self.schema, question, merge), merge)
+        job = _Count(self._reader, self.schema, question, merge, told is not None)
+        found: Answer | None = self._cluster.reduce(job, merge, told)
         answer = None if found is None else [np.array(array) for array in found]
         if self._checkpoint is not None and answer is not None:
             self._checkpoint.finish(name, answer)
         return answer
+
+    def kept_rows(self) -> NDArray[np.bool_] | None:
+        """Tell which rows of the source are counted, in their order; None, without a pass, where all are."""
+        if not self._reader.leaves_out:
+            return None
+        self.passes.counts += 1
+        return np.concatenate(list(self._cluster.each(_Keep(self._reader))))
 
     def _parts(self) -> Iterator[CodedTable]:
         for tables in self._cluster.each(_Code(self._reader, self.schema)):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.counts.cluster import FAN_IN, OUT_OF_MEMORY, Job, fold, plus
+from tanbark.counts.cluster import FAN_IN, OUT_OF_MEMORY, Job, fold
 from tanbark.errors import ClusterError, MissingPackageError, TanbarkError
 from tanbark.table.raw import RawTable
 from tanbark.table.source import raw_batch, slices
@@ -84,20 +84,13 @@ class DaskCluster:
             raise MissingPackageError(msg) from None
         self._dask, self.client = dask, client
 
-    def reduce(self, job: Job, merge: Callable[[Any, Any], Any]) -> Any:
+    def reduce(self, job: Job, merge: Callable[[Any, Any], Any], told: Sequence[Any] | None = None) -> Any:
         """Run a job on every piece and merge the results up a tree, in the order of the pieces."""
-        return self._reduce(job, job.source.pieces(), merge)
-
-    def run_numbered(self, job: Job) -> int:
-        """Run a job on every piece with its number, and add up what the jobs give."""
-        numbered = [(number, piece) for number, piece in enumerate(job.source.pieces())]
-        return int(self._reduce(job, numbered, plus) or 0)
-
-    def _reduce(self, job: Job, pieces: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
         delayed = self._dask.delayed
         shared, joined = delayed(job, pure=False, traverse=False), delayed(_Merge(merge), pure=False, traverse=False)
         run, run_merge = delayed(_run, pure=False), delayed(_run, pure=False)
-        level = [run(shared, piece) for piece in pieces]
+        pieces = job.source.pieces()
+        level = [run(shared, pair) for pair in zip(told or range(len(pieces)), pieces, strict=True)]
         while len(level) > 1:
             level = [run_merge(joined, level[low : low + FAN_IN]) for low in range(0, len(level), FAN_IN)]
         return self.compute(level[0]) if level else None
@@ -106,8 +99,12 @@ class DaskCluster:
         """Run a job on one piece after another."""
         run = self._dask.delayed(_run, pure=False)
         shared = self._dask.delayed(job, pure=False, traverse=False)
-        for piece in job.source.pieces():
-            yield self.compute(run(shared, piece))
+        for pair in enumerate(job.source.pieces()):
+            yield self.compute(run(shared, pair))
+
+    def n_pieces(self, job: Job) -> int:
+        """Number of pieces that the rows of a job come in."""
+        return len(job.source.pieces())
 
     def compute(self, task: Any) -> Any:
         """Compute a task, or say clearly why the cluster cannot."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,18 @@ Test = tuple[int, int, tuple[int, ...]]
 TIE = 1e-9
 MOST_DENSE = 1 << 20  # larger tables are tested by their observed cells
 SPARSE_ROOM = 1 << 16  # what observed cells are taken to need
-MOST_AHEAD = 1 << 18  # sets that one pass looks ahead
+LEAST_AHEAD = 64.0  # nanoseconds a row for tables that are counted ahead where a pass costs nothing
+FEW = 4  # tests of each edge that are counted ahead first
 
 
 class LevelTests:
     """Delete edges by the Bayes factor, as ``IndependenceTests`` does, from tables that a pass over the rows counts.
 
-    A test that needs a new table has the tables of all that may be asked after it counted too: first those of its own
-    call, then those of the whole graph at the same order, as far as memory allows. Edges only ever go, so what is asked
-    later is among them.
+    A test that needs a new table has tables of tests that may be asked after it counted too: the rest of its own edge,
+    then a few of each edge to come, then more of each, and so on, first those of its own call and then those of the
+    whole graph at the same order. Edges only ever go, so what is asked later is among them. How many are counted ahead
+    is a matter of memory and of price: the first time at an order as many as cost what the passes themselves cost, and
+    twice as much each further time, so that neither passes nor tables that nobody asks for can take most of the time.
     """
 
     def __init__(self, counts: PartedCounts, *, given_class: bool, ess: float = 1.0) -> None:
@@ -38,6 +41,7 @@ class LevelTests:
         self._states = np.array(counts.schema.cardinalities, np.int64)
         self._base = int(self._states[target]) if given_class else 1
         self._store = make_store(1 << 20)
+        self._budget, self._order = 0.0, -1
         self._tables: dict[ColumnSet, Counts] = {}
         self._cells: dict[ColumnSet, tuple[Integers, Counts]] = {}
 
@@ -84,16 +88,21 @@ class LevelTests:
         return math.prod(int(self._states[c]) for c in columns)
 
     def _fetch(self, upcoming: Iterator[Test], first: Test) -> None:
-        """Count what a test needs, and what comes after it as far as there is room."""
-        room = self._counts.most_cells
+        """Count what a test needs, and what comes after it as far as there is room and it pays."""
+        again, self._order = len(first[2]) == self._order, len(first[2])
+        self._budget = 2 * self._budget if again else 2 * self._counts.pass_cost + LEAST_AHEAD
+        room, cost = self._counts.most_cells, 0.0
         dense: dict[ColumnSet, None] = {}
         sparse: dict[ColumnSet, None] = {}
-        for ahead, test in enumerate(_chain(first, upcoming)):
+        for test in _chain(first, upcoming):
             key = self._key(test)
+            if key in dense or key in sparse:
+                continue
             size = self._size(key)
             large = size > min(MOST_DENSE, self._counts.most_cells)
-            room -= 0 if key in dense or key in sparse else SPARSE_ROOM if large else size
-            if (room < 0 or ahead > MOST_AHEAD) and (dense or sparse):
+            room -= SPARSE_ROOM if large else size
+            cost += 0.0 if self._counts.knows(key) else self._counts.table_cost(size)
+            if (room < 0 or cost > self._budget) and (dense or sparse):
                 break
             (sparse if large else dense)[key] = None
         self._tables = dict(zip(dense, self._counts.tables(list(dense)), strict=True))
@@ -147,11 +156,21 @@ def _chain(first: Test, rest: Iterator[Test]) -> Iterator[Test]:
 def _upcoming(
     adjacent: NDArray[np.bool_], children: Integers, parents: Integers, number: int, order: int
 ) -> Iterator[Test]:
-    """List what may be asked from one edge on, and then what may be asked of the whole graph at this order."""
+    """List what may be asked from one edge on: all of this edge, then a few of each edge, then more of each."""
     everyone = np.arange(len(adjacent))
+    edges: dict[tuple[int, int], Iterator[tuple[int, ...]]] = {}
     for ends, starts, skipped in ((children, parents, number), (everyone, everyone, 0)):
         for place, y in enumerate(ends.tolist()):
             for x in starts[skipped if place == 0 else 0 :].tolist():
-                if x != y and adjacent[x, y]:
-                    for chosen in combinations(_others(adjacent, x, y), order):
-                        yield x, y, chosen
+                if x != y and adjacent[x, y] and (x, y) not in edges:
+                    edges[x, y] = combinations(_others(adjacent, x, y), order)
+    first = (int(parents[number]), int(children[0]))
+    yield from ((*first, chosen) for chosen in edges.pop(first))
+    some = FEW
+    while edges:
+        for (x, y), sets in list(edges.items()):
+            found = list(islice(sets, some))
+            yield from ((x, y, chosen) for chosen in found)
+            if len(found) < some:
+                del edges[x, y]
+        some *= 2

@@ -73,6 +73,10 @@ class MemoryCounts:
         """Number of rows, whatever their weights."""
         return self._table.n_rows
 
+    def kept_rows(self) -> NDArray[np.bool_] | None:
+        """Tell which of the rows that were given are among these; None where all are."""
+        return self._table.kept
+
     @property
     def total(self) -> float:
         """Number of rows, or the sum of their weights."""

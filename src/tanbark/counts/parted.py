@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,17 @@ from tanbark.errors import InputError
 from tanbark.graph.trees import pair_indices
 from tanbark.machine import thread_count
 from tanbark.table import CodedTable, Schema
+from tanbark.table.coded import code_dtype
 
 Integers = NDArray[np.int64]
 Answer = list[NDArray[Any]]
-Question = Callable[[MemoryCounts], Answer]
+Question = Callable[..., Answer]  # of a part; where pieces are told something, of that and the rows before it too
+Merge = Callable[[Answer, Answer], Answer]
 
 GIB = 1 << 30
 LEAST_CELLS = 1 << 12
+READ_COST = 18.0  # nanoseconds to read and code a value,
+CELL_COST, MOST_COST = 0.015, 3.5  # and to count a row into a table: by the cell, by bitsets, or directly
 
 
 @dataclass
@@ -69,12 +73,25 @@ class PartedCounts(ABC):
     # ------------------------------------------------------------------ what an engine adds
 
     @abstractmethod
-    def _ask(self, question: Question, merge: Callable[[Answer, Answer], Answer], name: str) -> Answer | None:
-        """Put a question to every part and merge the answers; None where there are no rows. One pass."""
+    def _ask(self, question: Question, merge: Merge, name: str, told: Sequence[Any] | None = None) -> Answer | None:
+        """Put a question to every part and merge the answers; None where there are no rows. One pass.
+
+        ``told`` holds something for every piece of the rows; the question to a part of the piece is then given this,
+        and the number of rows before the part in its piece (see ``answer_parts``).
+        """
+
+    @property
+    @abstractmethod
+    def n_pieces(self) -> int:
+        """Number of pieces that the rows come in; their order, and that of the rows in them, never changes."""
 
     @abstractmethod
     def _parts(self) -> Iterator[CodedTable]:
         """Walk over the parts."""
+
+    @abstractmethod
+    def kept_rows(self) -> NDArray[np.bool_] | None:
+        """Tell which rows of the source are counted, in their order; None, without a pass, where all are."""
 
     # ------------------------------------------------------------------ the two doors
 
@@ -114,18 +131,18 @@ class PartedCounts(ABC):
         if self._pairs is None and self._pairs_pay(lacking):
             self._pairs = self.stored(2)
             lacking = [columns for columns in lacking if self._known(columns) is None]
-        room, kept = self.most_cells, []
+        cells, kept = 0, []
         for columns in lacking:
-            room -= self._size(columns)
-            if room < 0:
+            if cells + self._size(columns) > self.most_cells:
                 break
+            cells += self._size(columns)
             kept.append(columns)
         if not kept:
             return
-        while self._kept and self._kept_cells + sum(map(self._size, kept)) > self.most_cells:
+        while self._kept and self._kept_cells + cells > self.most_cells:
             self._kept_cells -= self._kept.pop(next(iter(self._kept))).size
         self._kept.update(self._count(kept))
-        self._kept_cells += sum(map(self._size, kept))
+        self._kept_cells += cells
 
     def _pairs_pay(self, sets: list[ColumnSet]) -> bool:
         """Tell whether so many pairs are asked for that all of them are counted at once, by the quicker kernel."""
@@ -135,6 +152,10 @@ class PartedCounts(ABC):
 
     def _size(self, columns: ColumnSet) -> int:
         return math.prod(int(self._states[c]) for c in columns)
+
+    def knows(self, columns: ColumnSet) -> bool:
+        """Tell whether the table of sorted columns was counted before and is still there."""
+        return self._known(columns) is not None
 
     def _known(self, columns: ColumnSet) -> Counts | None:
         """Give a table that was counted before, its columns sorted."""
@@ -146,13 +167,17 @@ class PartedCounts(ABC):
         return None
 
     def _count(self, sets: list[ColumnSet]) -> dict[ColumnSet, Counts]:
-        """Count sets in one pass."""
-        shapes = [tuple(int(self._states[c]) for c in columns) for columns in sets]
-        (flat,) = self._sum(partial(_count_tables, sets), f"tables {sets}")
+        """Count sets in one pass; with the class first and in order, most share all columns but the last."""
+        target = self._schema.target
+        asked = sorted((target, *columns[:-1]) if columns[-1:] == (target,) else columns for columns in sets)
+        (flat,) = self.sum_over(partial(_count_tables, asked), f"tables {asked}")
         found, low = {}, 0
-        for columns, shape in zip(sets, shapes, strict=True):
-            found[columns] = flat[low : low + math.prod(shape)].reshape(shape)
-            low += math.prod(shape)
+        for columns in asked:
+            shape = tuple(int(self._states[c]) for c in columns)
+            table = flat[low : low + math.prod(shape)].reshape(shape)
+            low += table.size
+            with_class = columns[:1] == (target,)
+            found[tuple(sorted(columns))] = np.moveaxis(table, 0, -1) if with_class else table
         return found
 
     def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
@@ -181,10 +206,10 @@ class PartedCounts(ABC):
         sizes = self._states[first] * self._states[second] * n_classes
         gain, rows = np.zeros(len(first)), np.zeros(len(first))
         dense = np.flatnonzero(sizes <= min(DENSE_CELLS, self.most_cells))
-        for low, high in _cut(sizes[dense], self.most_cells):
+        for low, high in cut(sizes[dense], self.most_cells):
             chosen = dense[low:high]
             pairs = np.stack([first[chosen], second[chosen]], axis=1)
-            (flat,) = self._sum(partial(_count_pairs, pairs), f"pairs {low} {high}")
+            (flat,) = self.sum_over(partial(_count_pairs, pairs), f"pairs {low} {high}")
             starts = np.cumsum(sizes[chosen]) - sizes[chosen]
             gain[chosen], rows[chosen] = measure_tables(
                 flat, starts, self._states[pairs[:, 0]], self._states[pairs[:, 1]], n_classes, thread_count(self.n_jobs)
@@ -197,7 +222,7 @@ class PartedCounts(ABC):
 
     def stored(self, order: int) -> StoredCounts:
         """Count, in one pass, everything that learners of an order may ask (see ``StoredCounts``)."""
-        (flat,) = self._sum(partial(_count_stored, order), f"stored {order}")
+        (flat,) = self.sum_over(partial(_count_stored, order), f"stored {order}")
         return StoredCounts(self._schema, order, flat)
 
     def batches(self, size: int = 65536) -> Iterator[tuple[NDArray[np.unsignedinteger], Floats | None]]:
@@ -206,10 +231,41 @@ class PartedCounts(ABC):
         for part in self._parts():
             yield from MemoryCounts(part, n_jobs=self.n_jobs).batches(size)
 
+    def sum_over(
+        self, question: Question, name: str, told: Sequence[Any] | None = None, merge: Merge | None = None
+    ) -> Answer:
+        """Put a question to every part, in one pass, and add up the answers, or merge them in another way."""
+        found = self._ask(question, merge or _add, name, told)
+        if found is None:
+            raise _no_rows()
+        return found
+
+    @cached_property
+    def rows_by_piece(self) -> Integers:
+        """Number of rows in each piece, whatever their weights."""
+        pieces = range(self.n_pieces)
+        return self.sum_over(partial(_count_rows, len(pieces)), "rows by piece", pieces)[0]
+
+    def labels(self) -> NDArray[np.unsignedinteger]:
+        """Give the class of every row, in their order."""
+        starts = (np.cumsum(self.rows_by_piece) - self.rows_by_piece).tolist()
+        dtype = code_dtype((int(self._states[-1]),))
+        found = self.sum_over(partial(_read_labels, dtype), "labels", starts, merge=_listed)
+        out = np.zeros(int(self.rows_by_piece.sum()), dtype)
+        if sum(map(len, found[1::2])) != len(out):
+            raise rows_changed()
+        for start, labels in zip(found[::2], found[1::2], strict=True):
+            out[int(start[0]) : int(start[0]) + len(labels)] = labels
+        return out
+
+    @property
+    def coded_bytes(self) -> int:
+        """Bytes that all coded rows take."""
+        return int(self.rows_by_piece.sum()) * len(self._schema.columns) * self.codes_width
+
     def collected(self) -> MemoryCounts:
         """Bring all coded rows into memory, for a learner that must see them all at once, if they may take it."""
-        rows, width = self.total, self.codes_width
-        needed = int(rows) * len(self._schema.columns) * width
+        needed = self.coded_bytes
         if needed > self.max_memory:
             msg = (
                 f"This learner must see each row many times, and the coded rows take {needed / GIB:,.2f} GiB, above "
@@ -225,6 +281,15 @@ class PartedCounts(ABC):
         return MemoryCounts(CodedTable(self._schema, codes, weights), n_jobs=self.n_jobs)
 
     @property
+    def pass_cost(self) -> float:
+        """What reading a row takes in a pass, in nanoseconds of one core."""
+        return READ_COST * len(self._states)
+
+    def table_cost(self, cells: int) -> float:
+        """What counting a row into a table takes, in nanoseconds of one core."""
+        return min(CELL_COST * cells, MOST_COST)
+
+    @property
     def codes_width(self) -> int:
         """Bytes of a code."""
         largest = int(self._states.max())
@@ -235,21 +300,34 @@ class PartedCounts(ABC):
     def _batched(self, sets: list[ColumnSet]) -> Iterator[list[ColumnSet]]:
         """Cut sets into batches whose tables are counted in one pass."""
         sizes = np.array([math.prod(int(self._states[c]) for c in columns) for columns in sets], dtype=float)
-        for low, high in _cut(sizes, self.most_cells):
+        for low, high in cut(sizes, self.most_cells):
             yield sets[low:high]
 
-    def _sum(self, question: Question, name: str) -> Answer:
-        found = self._ask(question, _add, name)
-        if found is None:
-            raise _no_rows()
-        return found
+
+def answer_parts(
+    question: Question, merge: Merge, tables: Iterable[CodedTable], *, told: Any = None, answer: Answer | None = None,
+    n_jobs: int | None = None,
+) -> Answer | None:  # fmt: skip
+    """Put a question to the parts of one piece, in their order, and merge what they say into an answer."""
+    before = 0
+    for table in tables:
+        part = MemoryCounts(table, n_jobs=n_jobs)
+        found = question(part) if told is None else question(part, told, before)
+        answer = found if answer is None else merge(answer, found)
+        before += table.n_rows
+    return answer
+
+
+def rows_changed() -> InputError:
+    """Give the error for rows that are not those of an earlier pass."""
+    return InputError("The rows changed while they were read: a pass found more or fewer than another. Fit again.")
 
 
 def _no_rows() -> InputError:
     return InputError("There are no rows to learn from. Check how the files were written or filtered.")
 
 
-def _cut(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
+def cut(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
     """Cut a list of sizes into stretches that sum to at most ``most``, or hold one."""
     ends = np.cumsum(sizes)
     low = 0
@@ -285,8 +363,22 @@ def _merge_cells(left: Answer, right: Answer) -> Answer:
     return found
 
 
+def _listed(left: Answer, right: Answer) -> Answer:
+    return [*left, *right]
+
+
+def _count_rows(n_pieces: int, part: MemoryCounts, piece: int, before: int) -> Answer:
+    rows = np.zeros(n_pieces, np.int64)
+    rows[piece] = part.n_rows
+    return [rows]
+
+
+def _read_labels(dtype: type[np.unsignedinteger], part: MemoryCounts, start: int, before: int) -> Answer:
+    return [np.array([start + before]), part.table.codes[-1].astype(dtype)]
+
+
 def _count_tables(sets: list[ColumnSet], part: MemoryCounts) -> Answer:
-    return [np.concatenate([table.ravel() for table in part.tables(sets)])]
+    return [part.flat_tables(sets)]
 
 
 def _count_cells(sets: list[ColumnSet], part: MemoryCounts) -> Answer:

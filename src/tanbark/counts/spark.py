@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.counts.cluster import FAN_IN, OUT_OF_MEMORY, Job, fold, plus
+from tanbark.counts.cluster import FAN_IN, OUT_OF_MEMORY, Job, fold
+from tanbark.counts.parted import rows_changed
 from tanbark.errors import ClusterError, InputError, MissingPackageError, TanbarkError
 from tanbark.table.raw import RawTable
 from tanbark.table.source import arrow, raw_batch
@@ -142,28 +143,34 @@ def _unpacked(packed: bytes | bytearray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _OnPartition:
-    """Do a job on a partition of a frame."""
+    """Do a job on a partition of a frame; what is told of all partitions was broadcast."""
 
     job: Job
-    numbered: bool
+    told: Any
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
         number = TaskContext.get().partitionId()
-        packed = _packed(lambda: self.job((number, batches) if self.numbered else batches))
+        packed = _packed(lambda: self.job((self._told(number), batches)))
         yield arrow().RecordBatch.from_pydict({"number": [number], "answer": [packed]})
+
+    def _told(self, number: int) -> Any:
+        if self.told is None:
+            return number
+        if number >= len(self.told.value):
+            raise rows_changed()
+        return self.told.value[number]
 
 
 @dataclass(frozen=True, eq=False)
 class _OnPiece:
-    """Do a job on a numbered piece of files."""
+    """Do a job on a numbered piece of files and what is told of it."""
 
     job: Job
-    numbered: bool
 
-    def __call__(self, piece: tuple[int, Any]) -> tuple[int, bytes]:
-        return piece[0], _packed(lambda: self.job(piece if self.numbered else piece[1]))
+    def __call__(self, numbered: tuple[int, tuple[Any, Any]]) -> tuple[int, bytes]:
+        return numbered[0], _packed(lambda: self.job(numbered[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,23 +218,23 @@ class SparkCluster:
             raise InputError(msg)
         self._session = session
 
-    def reduce(self, job: Job, merge: Callable[[Any, Any], Any]) -> Any:
-        """Run a job on every piece and merge the results up a tree, in the order of the pieces."""
-        return self._reduce(job, merge, numbered=False)
-
-    def run_numbered(self, job: Job) -> int:
-        """Run a job on every piece with its number, and add up what the jobs give."""
-        return int(self._reduce(job, plus, numbered=True) or 0)
-
     def each(self, job: Job) -> Iterator[Any]:
         """Run a job on one piece after another."""
         with self._telling():
-            for _, packed in self._answers(job, numbered=False).toLocalIterator(prefetchPartitions=True):
+            for _, packed in self._answers(job).toLocalIterator(prefetchPartitions=True):
                 yield _unpacked(packed)
 
-    def _reduce(self, job: Job, merge: Callable[[Any, Any], Any], *, numbered: bool) -> Any:
+    def n_pieces(self, job: Job) -> int:
+        """Number of pieces that the rows of a job come in."""
+        if not isinstance(job.source, SparkFrame):
+            return len(job.source.pieces())
         with self._telling():
-            answers = self._answers(job, numbered=numbered)
+            return int(self._answers(job).getNumPartitions())
+
+    def reduce(self, job: Job, merge: Callable[[Any, Any], Any], told: Sequence[Any] | None = None) -> Any:
+        """Run a job on every piece and merge the results up a tree, in the order of the pieces."""
+        with self._telling():
+            answers = self._answers(job, told)
             size = answers.getNumPartitions()
             while size > 1:
                 size = -(-size // FAN_IN)
@@ -236,13 +243,15 @@ class SparkCluster:
                 )
             return fold((_unpacked(packed) for _, packed in answers.collect()), merge)
 
-    def _answers(self, job: Job, *, numbered: bool) -> Any:
+    def _answers(self, job: Job, told: Sequence[Any] | None = None) -> Any:
         """Give the numbered answers of all pieces, at most one in a partition, without computing them yet."""
-        source = job.source
+        source, context = job.source, self._session.sparkContext
         if isinstance(source, SparkFrame):
-            return source.select(job.columns).mapInArrow(_OnPartition(job, numbered), ANSWERS).rdd
-        pieces = list(enumerate(source.pieces()))
-        return self._session.sparkContext.parallelize(pieces, max(1, len(pieces))).map(_OnPiece(job, numbered))
+            known = None if told is None else context.broadcast(list(told))
+            return source.select(job.columns).mapInArrow(_OnPartition(job, known), ANSWERS).rdd
+        pieces = source.pieces()
+        pairs = list(enumerate(zip(told or range(len(pieces)), pieces, strict=True)))
+        return context.parallelize(pairs, max(1, len(pairs))).map(_OnPiece(job))
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.counts import MemoryCounts
 from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
-from tanbark.estimators.base import check_as_many
+from tanbark.estimators.base import check_as_many, chosen_rows
 from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.graph import Dag
 from tanbark.graph.frames import make_frame
@@ -182,7 +182,7 @@ def _coded(clf: NetworkClassifier, X: Any, y: Any, sample_weight: Any) -> CodedT
     _, labels = inputs.read_labels(y, clf.classes_)
     weights = inputs.read_weights(sample_weight, raw.n_rows)
     check_as_many(raw.n_rows, len(labels))
-    return clf._code(*clf._kept_rows(raw, labels, weights))
+    return clf._code(*chosen_rows(clf._kept_rows(raw, weights), raw, labels, weights))
 
 
 def _pairs(dag: Dag, target: int, given: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Self, TypeVar
 
@@ -14,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.counts import CountEngine, MemoryCounts, StoredCounts, stored_cells
+from tanbark.counts import CountEngine, MemoryCounts, PartedCounts, StoredCounts, stored_cells
 from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, TableTooLargeError, find, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
@@ -85,9 +86,9 @@ class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
         """Learn from counts, and from rows where they are there."""
         raise AssertionError("every classifier learns")
 
-    def _needs_rows(self) -> bool:
-        """Say whether learning must see the rows themselves, beside their counts."""
-        return False
+    def _collected(self, engine: PartedCounts) -> MemoryCounts | None:
+        """Bring rows that are read in batches into memory where learning needs them there; by default it does not."""
+        return None
 
     def _joint(self, codes: Codes) -> Floats:
         """Give log P(class, observed) for every row and class."""
@@ -109,11 +110,9 @@ class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
         """Give the rows and labels to learn from; a subclass may keep rows without a label for later."""
         return raw, y, weights
 
-    def _kept_rows(
-        self, raw: RawTable, labels: NDArray[np.int64], weights: Floats | None
-    ) -> tuple[RawTable, NDArray[np.int64], Floats | None]:
-        """Leave out rows of weight zero: they are as if they were not there."""
-        return chosen_rows(None if weights is None else weights > 0, raw, labels, weights)
+    def _kept_rows(self, raw: RawTable, weights: Floats | None) -> NDArray[np.bool_] | None:
+        """Tell which rows to learn from, None for all; those of weight zero are as if they were not there."""
+        return None if weights is None or (weights > 0).all() else weights > 0
 
     def _mark_gaps(self, encoder: Encoder, raw: RawTable) -> Encoder:
         """Say in which columns a gap is a state of its own; by default in none."""
@@ -161,7 +160,7 @@ class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
         order = self._stored_order()
         if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
             self.counts_ = engine.stored(order)
-        self._learn(getattr(self, "counts_", engine), engine.collected() if self._needs_rows() else None)
+        self._learn(getattr(self, "counts_", engine), self._collected(engine))
         self.passes_ = engine.passes.total
         return self
 
@@ -235,7 +234,7 @@ class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
         _, labels = inputs.read_labels(y, self.classes_)
         weights = inputs.read_weights(sample_weight, raw.n_rows)
         check_as_many(raw.n_rows, len(labels))
-        raw, labels, weights = self._kept_rows(raw, labels, weights)
+        raw, labels, weights = chosen_rows(self._kept_rows(raw, weights), raw, labels, weights)
         if grow:
             self.encoder_ = self.encoder_.extended(raw)
             self.schema_ = Schema((*self.encoder_.columns, self.schema_.columns[-1]))
@@ -264,11 +263,11 @@ class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
         raw, told, weights = self._set_aside(raw, y, weights)
         self.classes_, labels = inputs.read_labels(told, known)
         check_as_many(raw.n_rows, len(labels))
-        kept, labels, weights = self._kept_rows(raw, labels, weights)
-        if classes is None:
-            there, labels = np.unique(labels, return_inverse=True) if kept is not raw else (slice(None), labels)
+        kept = self._kept_rows(raw, weights)
+        raw, labels, weights = chosen_rows(kept, raw, labels, weights)
+        if classes is None and kept is not None:
+            there, labels = np.unique(labels, return_inverse=True)
             self.classes_ = self.classes_[there]
-        raw = kept
         inputs.read_class_prior(self.class_prior, self.classes_)
         self.encoder_ = learn_encoder(
             raw, labels, weights, len(self.classes_), discretize=self.discretize, n_jobs=self.n_jobs,
@@ -277,7 +276,7 @@ class TableClassifier(FilePrediction, ClassifierMixin, BaseEstimator):
         self.encoder_ = self._mark_gaps(self.encoder_, raw)
         names = tuple(column.name for column in self.encoder_.columns)
         self.schema_ = Schema((*self.encoder_.columns, inputs.class_column(y, self.classes_, names)))
-        return self._code(raw, labels, weights)
+        return replace(self._code(raw, labels, weights), kept=kept)
 
     def _code(
         self, raw: RawTable, labels: NDArray[Any], weights: Floats | None, *, unseen: str = "marginalize"
@@ -458,7 +457,7 @@ def chosen_rows(
     keep: NDArray[np.bool_] | None, raw: RawTable, labels: NDArray[np.int64], weights: Floats | None
 ) -> tuple[RawTable, NDArray[np.int64], Floats | None]:
     """Choose rows of a table, of its labels and of its weights by a mask; None keeps all."""
-    if keep is None or keep.all():
+    if keep is None:
         return raw, labels, weights
     return raw.rows(keep), labels[keep], None if weights is None else weights[keep]
 

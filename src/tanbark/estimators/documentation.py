@@ -35,7 +35,8 @@ LIMITS = """unseen : {"marginalize", "error"}, default "marginalize"
         Threads; None uses every core. Results do not depend on it."""
 
 SEARCH = """cv : int, splitter or folds by row, default 10
-        The folds that a structure is scored on: a number of stratified folds, a splitter of scikit-learn, or an array.
+        The folds that a structure is scored on: a number of stratified folds, a splitter of scikit-learn, or an array
+        with the fold of every row that is given to ``fit``.
     epsilon : float, default 0.01
         The least gain in score that a step must bring; 0 takes equally good steps too.
     scoring : {"accuracy", "log-loss"}, default "accuracy"

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.counts import CountEngine, MemoryCounts, StoredCounts
+from tanbark.counts import CountEngine, MemoryCounts, PartedCounts, StoredCounts
 from tanbark.errors import InputError, OptionError, find
 from tanbark.estimators import inputs
-from tanbark.estimators.base import Codes, Floats, TableClassifier, chosen_rows
+from tanbark.estimators.base import Codes, Floats, TableClassifier
 from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.explain import Explained
 from tanbark.estimators.folds import make_evaluator
@@ -44,7 +44,7 @@ class NetworkClassifier(TableClassifier):
     parameters_: ParameterEstimator
     structure_score_: float
     history_: History
-    _aside: tuple[RawTable, Floats | None]
+    _aside: tuple[NDArray[np.bool_], RawTable, Floats | None]
     _unlabelled: CodedTable
     report_: Any
 
@@ -69,30 +69,31 @@ class NetworkClassifier(TableClassifier):
         if not with_label.any():
             msg = f"Every label is {marker!r}, the mark of rows without a label; some rows must have one."
             raise InputError(msg)
-        self._aside = raw.rows(~with_label), None if weights is None else weights[~with_label]
+        self._aside = with_label, raw.rows(~with_label), None if weights is None else weights[~with_label]
         return raw.rows(with_label), labels[with_label], None if weights is None else weights[with_label]
 
     def _encode_training(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> CodedTable:
         table = super()._encode_training(X, y, sample_weight, classes)
         aside = self.__dict__.pop("_aside", None)
         if aside is not None:
-            raw, weights = aside
+            with_label, raw, weights = aside
             codes = self.encoder_.encode(raw, n_jobs=self.n_jobs, extra_states=len(self.classes_)).codes
             codes[-1] = missing_code(codes)
             self._unlabelled = CodedTable(self.schema_, codes, weights)
+            given = with_label.copy()
+            given[with_label] = True if table.kept is None else table.kept
+            table = replace(table, kept=given)
         return table
 
-    def _kept_rows(
-        self, raw: RawTable, labels: NDArray[np.int64], weights: Floats | None
-    ) -> tuple[RawTable, NDArray[np.int64], Floats | None]:
-        raw, labels, weights = super()._kept_rows(raw, labels, weights)
+    def _kept_rows(self, raw: RawTable, weights: Floats | None) -> NDArray[np.bool_] | None:
+        kept = super()._kept_rows(raw, weights)
         if self.missing != "drop":
-            return raw, labels, weights
-        whole = np.asarray(~raw.gaps().any(axis=0))
+            return kept
+        whole = np.asarray(~raw.gaps().any(axis=0)) & (True if kept is None else kept)
         if not whole.any():
             msg = "missing='drop' leaves no row: each of them has a gap. Use missing='available-case' or 'em'."
             raise InputError(msg)
-        return chosen_rows(whole, raw, labels, weights)
+        return None if whole.all() else whole
 
     def _mark_gaps(self, encoder: Encoder, raw: RawTable) -> Encoder:
         if self.missing != "category":
@@ -107,9 +108,10 @@ class NetworkClassifier(TableClassifier):
             return 0
         return self._learner()[0].stored_order
 
-    def _needs_rows(self) -> bool:
+    def _collected(self, engine: PartedCounts) -> MemoryCounts | None:
         parameters = self._parameters()
-        return self._learner()[0].wrapper or (parameters is not None and parameters.needs_rows)
+        quicker = self._learner()[0].wrapper and engine.coded_bytes <= engine.max_memory
+        return engine.collected() if quicker or (parameters is not None and parameters.needs_rows) else None
 
     def _check_options(self) -> None:
         super()._check_options()
@@ -122,10 +124,10 @@ class NetworkClassifier(TableClassifier):
 
     def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
         learner, options = self._learner()
-        if learner.wrapper and rows is not None:
+        if learner.wrapper:
             names = ("cv", "smooth", "scoring", "random_state")
             search = {name: options.pop(name) for name in names if name in options}
-            options["evaluate"] = make_evaluator(rows, max_cells=self.max_cells, **search)
+            options["evaluate"] = make_evaluator(counts, rows, max_cells=self.max_cells, **search)
         if learner.infers:
             options["pair_marginals"] = self._pair_marginals(counts)
         if "max_cells" in signature(learner.learn).parameters:

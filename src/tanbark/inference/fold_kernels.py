@@ -25,10 +25,7 @@ def estimate_folds(
     do not count, and a configuration without mass becomes uniform.
     """
     target = codes.shape[0] - 2
-    n_folds, n_cells = out.shape
-    n_classes, states = n_states[target], n_states[members[-1]]
     weighted = len(weights) > 0
-    whole = np.zeros(n_cells)
     out[:] = 0.0
     places = np.zeros(codes.shape[1], np.int64)
     _add_places(codes, members, strides, n_states, places)
@@ -36,6 +33,17 @@ def estimate_folds(
         if places[row] >= 0:
             cell = places[row] + np.int64(codes[target, row])
             out[np.int64(codes[target + 1, row]), cell] += weights[row] if weighted else 1.0
+    smooth_folds(out, n_states[members[-1]], n_states[target], smooth)
+
+
+@kernel
+def smooth_folds(out: Array, states: int, n_classes: int, smooth: float) -> None:
+    """Turn the counts of every fold into estimates from all rows less the fold's own.
+
+    ``out[fold]`` is flat with the classes last and the states before them.
+    """
+    n_folds, n_cells = out.shape
+    whole = np.zeros(n_cells)
     for fold in range(n_folds):
         whole += out[fold]
     step = states * n_classes

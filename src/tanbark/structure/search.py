@@ -8,8 +8,9 @@ given to the learner, tells the score of a structure; it remembers families, so 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from numbers import Real
 from typing import Protocol
 
@@ -32,6 +33,13 @@ class Evaluator(Protocol):
     @property
     def best_possible(self) -> float:
         """The score that nothing can exceed."""
+
+    @property
+    def at_once(self) -> int:
+        """How many structures it can hear of at once."""
+
+    def hear(self, structures: Sequence[Structure]) -> None:
+        """Hear which structures will be scored soon; an evaluator for which that is a pass scores them together."""
 
     def score(self, structure: Structure) -> float:
         """Give the mean score over the folds."""
@@ -84,11 +92,14 @@ def _best_move(candidates: Iterable[Move], evaluate: Evaluator) -> tuple[Move | 
     """Find the first of the best candidates, its score, and how many there were."""
     best: Move | None = None
     best_score, tried = -float("inf"), 0
-    for move in candidates:
-        tried += 1
-        value = evaluate.score(move.structure)
-        if value > best_score + TIE:
-            best, best_score = move, value
+    waiting = iter(candidates)
+    while heard := list(islice(waiting, evaluate.at_once)):
+        evaluate.hear([move.structure for move in heard])
+        for move in heard:
+            tried += 1
+            value = evaluate.score(move.structure)
+            if value > best_score + TIE:
+                best, best_score = move, value
     return best, best_score, tried
 
 

@@ -29,20 +29,27 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, ve
 
     def moves(current: Structure) -> Iterator[Move]:
         best, best_score = None, -float("inf")
-        for x in varied:
-            children = permissible_children(current, x, varied)
-            if children:
-                together = current
-                for y in children:
-                    together = replaced(together, y, (x,))
-                value = evaluate.score(together)
-                if best is None or value > best_score + TIE:
-                    best, best_score = x, value
+        together = super_parents(current, varied)
+        evaluate.hear(list(together.values()))
+        for x, structure in together.items():
+            value = evaluate.score(structure)
+            if best is None or value > best_score + TIE:
+                best, best_score = x, value
         if best is not None:
             for y in permissible_children(current, best, varied):
                 yield Move(f"{names[best]} -> {names[y]}", replaced(current, y, (best,)))
 
     return climb(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
+
+
+def super_parents(current: Structure, features: list[int]) -> dict[int, Structure]:
+    """Give, for every feature that may be a parent, the structure in which it is one wherever it may be."""
+    found: dict[int, Structure] = {}
+    for x in features:
+        children = permissible_children(current, x, features)
+        for y in children:
+            found[x] = replaced(found.get(x, current), y, (x,))
+    return found
 
 
 def permissible_children(current: Structure, x: int, features: list[int]) -> list[int]:

@@ -42,11 +42,14 @@ class CodedTable:
         One contiguous row of the array per column, the class last.
     weights : (n_rows,) float64 array, optional
         None means that every row counts once.
+    kept : bool array, optional
+        One value per row that was given: whether it is among these. None means that all are.
     """
 
     schema: Schema
     codes: Codes
     weights: NDArray[np.float64] | None = None
+    kept: NDArray[np.bool_] | None = None
 
     @property
     def n_rows(self) -> int:

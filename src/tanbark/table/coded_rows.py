@@ -54,6 +54,22 @@ class RowReader:
 
     def read(self, piece: Piece) -> Iterator[tuple[RawTable, Floats | None]]:
         """Read features and, last, the class; rows of weight zero are left out."""
+        for raw, weights, keep in self._read(piece):
+            if not keep.all():
+                raw, weights = raw.rows(keep), None if weights is None else weights[keep]
+            if raw.n_rows:
+                yield raw, weights
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some rows may be left out."""
+        return self.weight is not None or self.whole_only
+
+    def kept(self, piece: Piece) -> NDArray[np.bool_]:
+        """Tell for every row of a piece whether it is read or left out."""
+        return np.concatenate([np.zeros(0, np.bool_), *(keep for _, _, keep in self._read(piece))])
+
+    def _read(self, piece: Piece) -> Iterator[tuple[RawTable, Floats | None, NDArray[np.bool_]]]:
         for raw in self.source.read(piece, self.columns, self.size):
             weights = None
             if self.weight is not None:
@@ -62,10 +78,7 @@ class RowReader:
             keep = np.ones(raw.n_rows, bool) if weights is None else weights > 0
             if self.whole_only:
                 keep &= ~raw.take(range(len(self.features))).gaps().any(axis=0)
-            if not keep.all():
-                raw, weights = raw.rows(keep), None if weights is None else weights[keep]
-            if raw.n_rows:
-                yield raw, weights
+            yield raw, weights, keep
 
     def observe(self, piece: Piece, forced: Sequence[bool | None], n_jobs: int | None = None) -> Observed:
         """Look at all rows of a piece once, to learn what the columns hold."""

@@ -52,6 +52,38 @@ def test_the_worked_example_through_the_estimators(worked):
 
 
 @everyone
+@pytest.mark.parametrize("left_out", ["weights", "gaps", "both"])
+def test_folds_by_row_are_those_of_the_rows_that_were_given(cls, left_out):
+    table = make_table(np.random.default_rng(2), (3, 4, 2, 3, 3), 90, gaps=0.1)
+    codes = table.codes.astype(float)
+    codes[codes == 255] = np.nan
+    X, y = pd.DataFrame({f"x{i}": codes[i] for i in range(4)}), codes[-1].astype(int)
+    folds = np.random.default_rng(3).integers(0, 3, len(y))
+    weights = np.arange(len(y)) % 3 if left_out != "gaps" else np.ones(len(y), int)
+    missing = "available-case" if left_out == "weights" else "drop"
+    keep = (weights > 0) & (~X.isna().any(axis=1).to_numpy() | (missing != "drop"))
+    assert 0 < keep.sum() < len(y)
+    wanted = cls(cv=folds[keep], epsilon=0).fit(X[keep], y[keep], weights[keep])
+    scan = tb.scan(X.assign(y=y, w=weights), target="y", weight="w", batch_rows=7)
+    for cv in (folds, PredefinedSplit(folds)):
+        assert steps(cls(cv=cv, epsilon=0, missing=missing).fit(X, y, weights)) == steps(wanted)
+        assert steps(cls(cv=cv, epsilon=0, missing=missing).fit(scan)) == steps(wanted)
+    for rows in ((X, y, weights), (scan,)):
+        with pytest.raises(tb.OptionError, match=r"one fold per row \(90 rows\)"):
+            cls(cv=folds[keep], missing=missing).fit(*rows)
+
+
+def test_folds_by_row_count_rows_without_a_label_too(worked):
+    X, y = worked
+    labels = y.astype(object)
+    labels[::7] = "?"
+    known = labels != "?"
+    folds = np.arange(len(y)) % 3
+    ours = tb.HillClimbTAN(cv=folds, parameters=tb.EM(unlabelled="?", max_iter=1)).fit(X, labels)
+    assert steps(ours) == steps(tb.HillClimbTAN(cv=folds[known]).fit(X[known], y[known]))
+
+
+@everyone
 def test_equal_seeds_give_equal_models(cls, rows):
     X, y = rows
     first, again = (cls(cv=4, epsilon=0, random_state=7).fit(X, y) for _ in range(2))

@@ -14,7 +14,7 @@ import naive
 import tanbark as tb
 from strategies import make_table, seeds
 from tanbark.graph import Dag, Network
-from tanbark.inference import folds as folds_module
+from tanbark.inference import fold_rows as rows_module
 from tanbark.inference.folds import FoldEvaluator
 from tanbark.structure.search import supernodes
 
@@ -126,7 +126,7 @@ STRUCTURES = {
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_gaps_are_summed_out_exactly(monkeypatch, name, smooth, combinations):
     """The upward pass, the enumeration and the elimination that stands in for it agree with the whole sum."""
-    monkeypatch.setattr(folds_module, "COMBINATIONS", combinations)
+    monkeypatch.setattr(rows_module, "COMBINATIONS", combinations)
     rng = np.random.default_rng([len(name), combinations])
     table, folds = draw(rng, gaps=0.45, rows=30)
     structure = STRUCTURES[name]
@@ -151,7 +151,7 @@ def test_elimination_really_stands_in(monkeypatch):
     table, folds = draw(np.random.default_rng(0), gaps=0.4, rows=30)
     evaluator(table, folds).joints(STRUCTURES["complete"])
     assert sum(asked) == 0
-    monkeypatch.setattr(folds_module, "COMBINATIONS", 1)
+    monkeypatch.setattr(rows_module, "COMBINATIONS", 1)
     evaluator(table, folds).joints(STRUCTURES["complete"])
     assert sum(asked) > 5
 
@@ -225,7 +225,7 @@ def test_little_memory_changes_nothing(monkeypatch):
     structures = [random_structure(rng, 5) for _ in range(12)]
     plain = evaluator(table, folds)
     expected = [plain.score(structure) for structure in structures]
-    monkeypatch.setattr(folds_module, "KEPT_BYTES", 1)
+    monkeypatch.setattr(rows_module, "KEPT_BYTES", 1)
     frugal = evaluator(table, folds)
     assert [frugal.score(structure) for structure in structures] == expected
     assert len(frugal._kept) == 1
@@ -277,7 +277,7 @@ def test_classes_that_tie_go_to_the_first():
 
 def test_groups_are_the_connected_features():
     structure = ((), (0,), None, (), (3,))
-    assert {tuple(f for f, _ in group) for group in folds_module._groups(structure)} == {
+    assert {tuple(f for f, _ in group) for group in rows_module._groups(structure)} == {
         tuple(group) for group in supernodes(structure)
     }
 

@@ -17,9 +17,13 @@ class Scores:
     """Scores by the number of feature parents, from a list."""
 
     best_possible = 1.0
+    at_once = 1
 
     def __init__(self, *scores):
         self.scores, self.settled = scores, []
+
+    def hear(self, structures):
+        pass
 
     def settle(self, structure):
         self.settled.append(structure)

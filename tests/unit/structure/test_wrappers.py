@@ -206,9 +206,13 @@ class Recorder:
     """Tells what was asked, and likes every structure better than the last."""
 
     best_possible = 1e9
+    at_once = 1
 
     def __init__(self):
         self.asked, self.value = [], 0.0
+
+    def hear(self, structures):
+        pass
 
     def settle(self, structure):
         self.asked.append([])
