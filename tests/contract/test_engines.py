@@ -11,6 +11,7 @@ import tanbark as tb
 from engines import LEARNERS, mixed_table, saved
 from tanbark.counts import MemoryCounts, StreamCounts
 from tanbark.table import CodedTable, Column, Schema
+from tanbark.table.coded_rows import RowReader
 from tanbark.table.source import open_source
 
 
@@ -189,3 +190,25 @@ def test_a_reader_that_was_spooled_leaves_no_file(frame, tmp_path, monkeypatch):
 
     gc.collect()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("scratch", [True, False])
+@pytest.mark.parametrize("name", ["RAIANB", "GBN"])
+def test_rows_that_are_read_often_are_kept_in_a_file(name, scratch, frame, parquet, tmp_path, monkeypatch):
+    """The first three counting passes read the source, the others the coded rows; without a file all read it."""
+    read = []
+    plain = RowReader.coded
+    monkeypatch.setattr(RowReader, "coded", lambda self, *rest: (read.append(1), plain(self, *rest))[1])
+    monkeypatch.setattr("tanbark.counts.parted.LEAST_CELLS", 60)
+    rows = replace(tb.scan(parquet, target="class", batch_rows=3, scratch=scratch), max_memory=0)
+    ours = LEARNERS[name]().fit(rows)
+    theirs = LEARNERS[name]().fit(frame.drop(columns="class"), frame["class"])
+    assert saved(ours, tmp_path / "a.json") == saved(theirs, tmp_path / "b.json")
+    pieces = len(rows.source.pieces())
+    assert ours.passes_ > 5
+    assert len(read) == pieces * (3 if scratch else ours.passes_ - 1)
+
+
+def test_a_bad_folder_for_scratch_is_refused(frame):
+    with pytest.raises(tb.OptionError, match="scratch must be True, False or the path of a folder"):
+        tb.scan(frame, target="class", scratch="no such folder")

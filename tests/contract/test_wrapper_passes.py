@@ -205,6 +205,6 @@ def test_rows_that_change_between_passes_are_refused(change, rows_then):
         calls.append(1)
         return [frame if len(calls) < change else pd.concat([frame, frame])[:rows_then]]
 
-    rows = replace(tb.scan(source, target="class"), max_memory=100)
+    rows = replace(tb.scan(source, target="class", scratch=False), max_memory=100)
     with pytest.raises(tb.InputError, match="The rows changed while they were read"):
         tb.SelectiveNaiveBayes(cv=3).fit(rows)

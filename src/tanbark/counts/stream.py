@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,16 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts.checkpoint import Checkpoint
+from tanbark.counts.coded_store import CodedStore
 from tanbark.counts.parted import Answer, Merge, PartedCounts, Question, answer_parts
 from tanbark.machine import read_ahead, thread_count
 from tanbark.table import CodedTable, Schema
 from tanbark.table.coded_rows import RowReader
 
+CODED_COST = 0.5  # nanoseconds to read a code back
+IN_MEMORY = 4  # the share of max_memory that coded rows may take is one in so many
+
 
 class StreamCounts(PartedCounts):
     """Count the rows of a source in passes.
 
-    Coded rows that take at most a quarter of ``max_memory`` are kept, and later passes need not read them again.
+    Coded rows that take at most a quarter of ``max_memory`` are kept, and later passes need not read them again. Others
+    are written to a temporary file in the third pass, since a learner that asks three times will ask again.
 
     Parameters
     ----------
@@ -28,15 +34,18 @@ class StreamCounts(PartedCounts):
         Bytes that rows and tables may take.
     checkpoint : Checkpoint, optional
         Where sums are kept, so that an interrupted fit goes on where it was.
+    scratch : path, optional
+        The folder of the temporary file; None for no file.
     """
 
     def __init__(
         self, reader: RowReader, schema: Schema, *, max_memory: int, n_jobs: int | None = None,
-        checkpoint: Checkpoint | None = None,
+        checkpoint: Checkpoint | None = None, scratch: str | os.PathLike[str] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(schema, max_memory=max_memory, n_jobs=n_jobs)
-        self._reader, self._checkpoint = reader, checkpoint
-        self._rows_kept: list[list[CodedTable]] | None = None
+        self._reader, self._checkpoint, self._scratch = reader, checkpoint, scratch
+        self._store: CodedStore | None = None
+        self._walks = 0
 
     @property
     def n_pieces(self) -> int:
@@ -47,7 +56,7 @@ class StreamCounts(PartedCounts):
         saved = None if self._checkpoint is None else self._checkpoint.open(name)
         if saved is not None and saved.done:
             return saved.answer
-        self.passes.counts += self._rows_kept is None
+        self.passes.counts += self._store is None or not self._store.in_memory
         answer = None if saved is None else saved.answer
         done = 0 if saved is None else saved.pieces
         for number, tables in enumerate(self._pieces(done), start=done + 1):
@@ -61,22 +70,33 @@ class StreamCounts(PartedCounts):
 
     @property
     def pass_cost(self) -> float:
-        """What reading a row takes in a pass: nothing where rows are kept."""
-        return super().pass_cost if self._rows_kept is None else 0.0
+        """What reading a row takes in a pass: little where coded rows are kept."""
+        if self._store is None:
+            return super().pass_cost
+        return 0.0 if self._store.in_memory else CODED_COST * len(self._states)
 
     def _pieces(self, done: int) -> Iterator[Iterator[CodedTable]]:
         """Give the batches of each piece from number ``done`` on."""
-        if self._rows_kept is not None:
-            yield from map(iter, self._rows_kept[done:])
+        if self._store is not None:
+            yield from map(self._ahead, self._store.pieces(done))
             return
-        keep = _Keeper(self.max_memory // 4) if done == 0 else None
+        store = self._next_store() if done == 0 else None
         for piece in self._reader.pieces()[done:]:
-            tables = self._reader.coded(piece, self.schema, 1)
-            if thread_count(self.n_jobs) > 1:
-                tables = read_ahead(tables)
-            yield tables if keep is None else keep.watch(tables)
-        if keep is not None:
-            self._rows_kept = keep.kept
+            tables = self._ahead(self._reader.coded(piece, self.schema, 1))
+            yield tables if store is None else store.watch(tables)
+        if store is not None and store.whole:
+            self._store = store
+
+    def _next_store(self) -> CodedStore | None:
+        """Give what keeps the rows of the pass that begins: memory in the first one, a file from the third on."""
+        self._walks += 1
+        if self._walks == 2 or (self._walks > 2 and self._scratch is None):
+            return None
+        return CodedStore(self.schema, self.max_memory // IN_MEMORY, self._scratch if self._walks > 2 else None)
+
+    def _ahead(self, tables: Iterator[CodedTable]) -> Iterator[CodedTable]:
+        """Read the next batch while one is counted, where there are threads for it."""
+        return read_ahead(tables) if thread_count(self.n_jobs) > 1 else tables
 
     def kept_rows(self) -> NDArray[np.bool_] | None:
         """Tell which rows of the source are counted, in their order; None, without a pass, where all are."""
@@ -88,25 +108,3 @@ class StreamCounts(PartedCounts):
     def _parts(self) -> Iterator[CodedTable]:
         for tables in self._pieces(0):
             yield from tables
-
-
-class _Keeper:
-    """Keep coded tables that go by, as long as all of them fit."""
-
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self.kept: list[list[CodedTable]] | None = []
-
-    def watch(self, tables: Iterator[CodedTable]) -> Iterator[CodedTable]:
-        """Let the tables of one piece go by."""
-        mine: list[CodedTable] = []
-        if self.kept is not None:
-            self.kept.append(mine)
-        for table in tables:
-            self._room -= table.codes.nbytes + (0 if table.weights is None else table.weights.nbytes)
-            if self._room < 0:
-                self.kept = None
-                mine.clear()
-            else:
-                mine.append(table)
-            yield table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,7 @@ class Scan:
     batch_rows: int = MOST_ROWS
     checkpoint: str | os.PathLike[str] | None = None
     cluster: Cluster | None = None
+    scratch: str | os.PathLike[str] | None = None
 
     def reader(self, *, whole_only: bool = False) -> RowReader:
         """Give what reads the rows."""
@@ -53,6 +55,7 @@ def scan(
     data: Any, *, target: str, weight: str | None = None, columns: Iterable[str] | None = None,
     schema: Schema | None = None, types: Mapping[str, str] | None = None, max_memory: float = MAX_MEMORY,
     batch_rows: int | None = None, checkpoint: str | os.PathLike[str] | None = None, client: Any = None,
+    scratch: str | os.PathLike[str] | bool = True,
 ) -> Scan:  # fmt: skip
     """Describe rows that need not fit in memory, to learn from them: ``fit(tb.scan("rows.parquet", target="class"))``.
 
@@ -83,6 +86,10 @@ def scan(
     client : dask.distributed.Client or pyspark.sql.SparkSession, optional
         A cluster whose workers read and count the files, which they must see under the same path. A Dask frame uses the
         current client by itself, and a Spark frame its session.
+    scratch : bool or path, default True
+        Where coded rows are kept, in a temporary file without a name, while a learner goes through them more than
+        twice: True for the system's folder of temporary files, or another one; False to read the rows themselves
+        every time. A value takes a byte; a disk without room is left alone.
 
     Examples
     --------
@@ -104,7 +111,7 @@ def scan(
     if batch_rows is None:
         batch_rows = int(min(MOST_ROWS, max(LEAST_ROWS, memory // (16 * 12 * (len(features) + 1)))))
     size = _number("batch_rows", batch_rows, 1)
-    return Scan(source, target, features, weight, schema, memory, size, checkpoint, cluster)
+    return Scan(source, target, features, weight, schema, memory, size, checkpoint, cluster, _scratch_folder(scratch))
 
 
 def open_rows(
@@ -182,6 +189,15 @@ def _features(
     return chosen
 
 
+def _scratch_folder(scratch: Any) -> str | os.PathLike[str] | None:
+    if isinstance(scratch, (bool, np.bool_)):
+        return tempfile.gettempdir() if scratch else None
+    if not isinstance(scratch, (str, os.PathLike)) or not os.path.isdir(scratch):
+        msg = f"scratch must be True, False or the path of a folder that is there; got {scratch!r}."
+        raise OptionError(msg)
+    return scratch
+
+
 def _number(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value < 2**62:
         msg = f"{name} must be a number of at least {least:,}; got {value!r}."
@@ -206,7 +222,7 @@ def open_counts(model: Any, rows: Scan) -> PartedCounts:
     checkpoint = _open_checkpoint(rows, f"{told}|{schema!r}")
     options: dict[str, Any] = {"max_memory": rows.max_memory, "n_jobs": model.n_jobs, "checkpoint": checkpoint}
     if rows.cluster is None:
-        engine = StreamCounts(reader, schema, **options)
+        engine = StreamCounts(reader, schema, scratch=rows.scratch, **options)
     else:
         engine = ClusterCounts(rows.cluster, reader, schema, **options)
     engine.passes.schema = passes
