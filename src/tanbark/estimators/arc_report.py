@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.counts import MemoryCounts
 from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
-from tanbark.estimators.base import check_as_many, chosen_rows
+from tanbark.estimators.learning import check_as_many, chosen_rows
 from tanbark.estimators.network_classifier import NetworkClassifier
 from tanbark.graph import Dag
 from tanbark.graph.frames import make_frame

@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tanbark.counts import MemoryCounts
 from tanbark.errors import NothingSelectedWarning, warn
 from tanbark.estimators import inputs
-from tanbark.estimators.base import check_as_many, chosen_rows
 from tanbark.estimators.documentation import store
 from tanbark.estimators.encoding import Encoder, learn_encoder
+from tanbark.estimators.learning import check_as_many, chosen_rows
 from tanbark.scores.mml import MessageLength
 from tanbark.structure.blanket import check_direction, search, varied
 from tanbark.structure.blanket_scores import Options, Scorer, make_scorer
