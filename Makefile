@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SHARED_DATA ?= ../shared/data
 
-.PHONY: demo test browser check lint types layers bench docs clean
+.PHONY: demo test browser java check lint types layers bench docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python scripts/demo.py
@@ -15,6 +15,10 @@ test: $(VENV)/.test
 # the browser of the tests that read the explorer page; without it they are skipped
 browser:
 	scripts/install_browser.sh
+
+# what the tests on a local Spark run on; without it they are skipped
+java:
+	scripts/install_java.sh
 
 check: lint types layers test
 

@@ -109,12 +109,12 @@ def test_lost_workers_and_a_lost_scheduler_change_no_count_or_are_said(frame, pa
         greedy = tb.scan(lazy, target="class", client=client)
         with pytest.raises(tb.ClusterError, match="ended several workers, most likely for lack of memory"):
             tb.NaiveBayes().fit(greedy)
-        monkeypatch.setattr("tanbark.counts.cluster.PATIENCE", 1.0)
+        monkeypatch.setattr("tanbark.counts.dask.PATIENCE", 1.0)
         with pytest.raises(tb.ClusterError, match="no worker left"):
             tb.NaiveBayes().fit(rows)
         killer = threading.Timer(0.5, cluster.scheduler.kill)
         killer.start()
-        monkeypatch.setattr("tanbark.counts.cluster.PATIENCE", 5.0)
+        monkeypatch.setattr("tanbark.counts.dask.PATIENCE", 5.0)
         with pytest.raises(tb.ClusterError, match="scheduler is lost"):
             tb.NaiveBayes().fit(rows)
         killer.join()

@@ -169,8 +169,14 @@ def test_an_interrupted_fit_goes_on_where_it_was(frame, tmp_path, monkeypatch):
     assert saved(model, tmp_path / "b.json") == wanted
     assert len(asked) < 7 + 20  # the first six pieces were not counted again
     before = len(asked)
-    assert saved(tb.KDB().fit(rows), tmp_path / "b.json") == wanted
+    again = tb.KDB().fit(rows)
+    assert saved(again, tmp_path / "b.json") == wanted
     assert len(asked) == before  # every answer was kept
+    assert (model.passes_ > 0, again.passes_) == (True, 0)  # and the schema
+    other = tb.KDB(discretize="median").fit(rows)
+    assert saved(other, tmp_path / "b.json") == saved(
+        tb.KDB(discretize="median").fit(path, target="class"), tmp_path / "c.json"
+    )
     write(frame.iloc[:40], path)
     changed = tb.KDB().fit(tb.scan(path, target="class", checkpoint=tmp_path / "kept"))
     assert changed.network_.schema.columns[-1].levels == ("maybe", "no", "yes")

@@ -125,7 +125,7 @@ def test_all_kinds_of_sources_give_one_model(frame, tmp_path):
         "gzip": tmp_path / "rows.csv.gz", "arrow": tmp_path / "rows.arrow", "feather": tmp_path / "rows.feather",
         "lazy": pl.from_arrow(table).lazy(), "dataset": ds.dataset(parts), "pandas": frame,
         "reader": table.to_reader(max_chunksize=4), "iterator": iter(table.to_batches(max_chunksize=4)),
-        "function": lambda: table.to_batches(max_chunksize=9),
+        "function": lambda: table.to_batches(max_chunksize=9), "table": table, "tables": lambda: [table],
     }  # fmt: skip
     wanted = saved(tb.TAN().fit(frame.drop(columns="class"), frame["class"]), tmp_path / "m.json")
     for name, source in sources.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 import time
@@ -15,6 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.errors import InputError
+from tanbark.table import Schema
+from tanbark.table.document import column_document, read_column
+
+SCHEMA = "schema"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +32,7 @@ class Saved:
 
 
 class Checkpoint:
-    """A folder with the sum of every question that a fit asked, under a name that tells rows, schema and question.
+    """A folder with the schema and the sum of every question that a fit asked, under names that tell rows and question.
 
     Parameters
     ----------
@@ -57,8 +62,7 @@ class Checkpoint:
                 pieces, done, size = (int(number) for number in found["told"])
                 return Saved([found[f"answer{k}"] for k in range(size)], pieces, bool(done))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            msg = f"The checkpoint {path} is damaged ({error}). Delete it; its pass is then made again."
-            raise InputError(msg) from error
+            raise _damaged(path, error) from error
 
     def save(self, name: str, answer: list[NDArray[Any]], pieces: int) -> None:
         """Keep the sum over the first pieces, if the last writing is long enough ago."""
@@ -68,6 +72,22 @@ class Checkpoint:
     def finish(self, name: str, answer: list[NDArray[Any]]) -> None:
         """Keep the sum over all rows."""
         self._write(name, answer, 0, done=True)
+
+    def keep_schema(self, schema: Schema, errors: dict[str, float]) -> None:
+        """Keep what the first pass learnt: the columns, and how far the summaries of numbers may be wrong."""
+        told = {"columns": [column_document(column) for column in schema.columns], "errors": errors}
+        self.finish(SCHEMA, [np.frombuffer(json.dumps(told).encode(), np.uint8)])
+
+    def open_schema(self) -> tuple[Schema, dict[str, float]] | None:
+        """Read what the first pass learnt, if it was finished."""
+        saved = self.open(SCHEMA)
+        if saved is None:
+            return None
+        try:
+            told = json.loads(saved.answer[0].tobytes())
+            return Schema(tuple(map(read_column, told["columns"]))), {**told["errors"]}
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            raise _damaged(self._path(SCHEMA), error) from error
 
     def _write(self, name: str, answer: list[NDArray[Any]], pieces: int, *, done: bool) -> None:
         partial = self._folder / f".{secrets.token_hex(8)}.tmp"
@@ -80,3 +100,7 @@ class Checkpoint:
             partial.unlink(missing_ok=True)
             raise
         self._written = time.monotonic()
+
+
+def _damaged(path: Path, error: Exception) -> InputError:
+    return InputError(f"The checkpoint {path} is damaged ({error}). Delete it; its pass is then made again.")

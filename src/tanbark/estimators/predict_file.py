@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tanbark.counts.cluster import plus
 from tanbark.errors import InputError
 from tanbark.estimators.encoding import report_unseen
 from tanbark.estimators.scan import open_rows
@@ -41,8 +42,9 @@ class FilePrediction:
             Columns of the rows to write beside the predictions, such as an identifier.
         types : mapping, optional
             Types of columns of CSV files, as in :func:`tanbark.scan`.
-        client : dask.distributed.Client, optional
+        client : dask.distributed.Client or pyspark.sql.SparkSession, optional
             A cluster whose workers predict; ``out`` is then a folder, with a Parquet file for each part of the rows.
+            The rows of a Dask or Spark frame are always predicted so.
         """
         check_is_fitted(self)
         return predict_source(self, rows, out, proba=proba, keep=keep, types=types, client=client)
@@ -55,7 +57,6 @@ def predict_source(
     """Write the prediction of every row of a source to a file, or on a cluster to a folder; give the number of rows."""
     source, cluster = open_rows(data, types=types, client=client)
     columns = wanted_columns(model, source.names, keep)
-    pieces = source.pieces()
     if cluster is not None:
         folder = Path(out)
         folder.mkdir(exist_ok=True)
@@ -63,8 +64,9 @@ def predict_source(
             msg = f"{folder} is not empty; the parts of a prediction need a folder of their own."
             raise InputError(msg)
         job = _PredictPiece(model, source, tuple(columns), tuple(keep), proba, str(folder.absolute()), batch_rows)
-        return int(cluster.run_numbered(job, pieces))
-    return write_batches(out, predicted(model, source, pieces, columns, proba=proba, keep=keep, batch_rows=batch_rows))
+        return int(cluster.reduce(job, plus) or 0)
+    batches = predicted(model, source, source.pieces(), columns, proba=proba, keep=keep, batch_rows=batch_rows)
+    return write_batches(out, batches)
 
 
 @dataclass(frozen=True, eq=False)

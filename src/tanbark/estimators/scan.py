@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from tanbark.counts import PartedCounts, StreamCounts
 from tanbark.counts.checkpoint import Checkpoint
-from tanbark.counts.cluster import Cluster, DaskCounts, PartitionSource, find_client, observe
+from tanbark.counts.cluster import Cluster, ClusterCounts, observe
+from tanbark.counts.dask import DaskCluster, PartitionSource, current_client, is_client
+from tanbark.counts.spark import SparkCluster, SparkFrame, is_session, is_spark_frame
 from tanbark.errors import InputError, OptionError, find, nearest
 from tanbark.estimators import inputs
 from tanbark.estimators.discretizers import Discretizer
@@ -59,7 +61,7 @@ def scan(
 
     Parameters
     ----------
-    data : path, list of paths, dataset, lazy frame, frame, Dask frame, reader or function
+    data : path, list of paths, dataset, lazy frame, frame, Dask or Spark frame, reader or function
         Parquet, CSV (``.csv``, ``.tsv``, also gzipped) and Arrow or Feather files, a directory of such files, a pyarrow
         dataset, a polars LazyFrame, any frame, or a function without arguments that gives record batches or frames anew
         at each call. A reader or iterator, which can be read only once, is first written to a temporary file.
@@ -79,10 +81,11 @@ def scan(
     batch_rows : int, optional
         Rows that are read at once; by default as many as fit.
     checkpoint : path, optional
-        A folder where counts are kept while a fit runs; a fit that was interrupted then goes on where it was.
-    client : dask.distributed.Client, optional
-        A cluster whose workers read and count the files, which they must see under the same path; a Dask frame uses the
-        current client by itself.
+        A folder where the schema and counts are kept while a fit runs; a fit that was interrupted then goes on where it
+        was, on a cluster with the first pass that was not finished.
+    client : dask.distributed.Client or pyspark.sql.SparkSession, optional
+        A cluster whose workers read and count the files, which they must see under the same path. A Dask frame uses the
+        current client by itself, and a Spark frame its session.
     scratch : bool or path, default True
         Where coded rows are kept, in a temporary file without a name, while a learner goes through them more than
         twice: True for the system's folder of temporary files, or another one; False to read the rows themselves
@@ -100,9 +103,6 @@ def scan(
 
         data = make_frame(dict(data), None)
     source, cluster = open_rows(data, types=types, client=client)
-    if cluster is not None and checkpoint is not None:
-        msg = "A checkpoint is for rows that this process reads itself; a cluster does lost work again without one."
-        raise OptionError(msg)
     memory = _number("max_memory", max_memory, 1 << 20)
     names = source.names
     for name in (target, *([] if weight is None else [weight])):
@@ -119,14 +119,31 @@ def open_rows(
 ) -> tuple[Source, Cluster | None]:
     """Open rows, and the cluster that reads them where there is one."""
     if hasattr(data, "to_delayed") and hasattr(data, "map_partitions"):
-        return PartitionSource.of(data), Cluster(find_client(client))
+        if client is not None and not is_client(client):
+            raise _wrong_client("with a Dask frame a dask.distributed.Client", client)
+        return PartitionSource.of(data), DaskCluster(current_client() if client is None else client)
+    if is_spark_frame(data):
+        if client is not None and not is_session(client):
+            raise _wrong_client("with a Spark frame its SparkSession", client)
+        executors = SparkCluster(data.sparkSession)  # it refuses sessions that cannot do it, before the frame is asked
+        return SparkFrame.of(data), executors
     source = open_source(data, types=types)
-    return source, None if client is None else Cluster(find_client(client))
+    if client is None:
+        return source, None
+    if is_session(client):
+        return source, SparkCluster(client)
+    if not is_client(client):
+        raise _wrong_client("a dask.distributed.Client or a SparkSession", client)
+    return source, DaskCluster(client)
+
+
+def _wrong_client(wanted: str, client: Any) -> InputError:
+    return InputError(f"client must be {wanted}; got {type(client).__name__}.")
 
 
 def is_scan(data: Any) -> bool:
     """Say whether something is rows to be read in batches rather than a table in memory."""
-    lazy = ("collect_batches", "get_fragments", "read_next_batch", "map_partitions")
+    lazy = ("collect_batches", "get_fragments", "read_next_batch", "map_partitions", "mapInArrow")
     return isinstance(data, (Scan, str, os.PathLike)) or any(hasattr(type(data), name) for name in lazy)
 
 
@@ -195,42 +212,49 @@ def open_counts(model: Any, rows: Scan) -> PartedCounts:
         msg = "Rows without a label (EM(unlabelled=...)) are learnt from in memory only. Give the table itself to fit."
         raise OptionError(msg)
     reader = rows.reader(whole_only=missing == "drop")
+    told = _told_rows(rows, reader)
     schema, passes = rows.schema, 0
     if schema is None:
-        schema, passes = _learn_schema(model, reader, rows.cluster, gap_states=missing == "category"), 1
+        schema, passes = _learn_schema(model, rows, reader, told, gap_states=missing == "category")
     note_schema(model, schema, rows.source.label_type(rows.target))
     inputs.read_class_prior(model.class_prior, model.classes_)
     engine: PartedCounts
+    checkpoint = _open_checkpoint(rows, f"{told}|{schema!r}")
+    options: dict[str, Any] = {"max_memory": rows.max_memory, "n_jobs": model.n_jobs, "checkpoint": checkpoint}
     if rows.cluster is None:
-        checkpoint = _open_checkpoint(rows, schema, reader)
-        engine = StreamCounts(
-            reader, schema, max_memory=rows.max_memory, n_jobs=model.n_jobs, checkpoint=checkpoint, scratch=rows.scratch
-        )
+        engine = StreamCounts(reader, schema, scratch=rows.scratch, **options)
     else:
-        engine = DaskCounts(rows.cluster, reader, schema, max_memory=rows.max_memory, n_jobs=model.n_jobs)
+        engine = ClusterCounts(rows.cluster, reader, schema, **options)
     engine.passes.schema = passes
     return engine
 
 
-def _open_checkpoint(rows: Scan, schema: Schema, reader: RowReader) -> Checkpoint | None:
+def _told_rows(rows: Scan, reader: RowReader) -> str:
+    """Give a text that tells rows with a checkpoint from all others."""
     if rows.checkpoint is None:
-        return None
+        return ""
     told = rows.source.fingerprint()
     if not told:
         msg = (
             "A checkpoint needs files, whose changes can be told; this source is none. Write the rows to Parquet first."
         )
         raise OptionError(msg)
-    key = f"{told}|{schema!r}|{rows.weight}|{reader.whole_only}"
+    return f"{told}|{rows.weight}|{reader.whole_only}"
+
+
+def _open_checkpoint(rows: Scan, key: str) -> Checkpoint | None:
+    if rows.checkpoint is None:
+        return None
     return Checkpoint(rows.checkpoint, hashlib.sha256(key.encode()).hexdigest())
 
 
-def _learn_schema(model: Any, reader: RowReader, cluster: Cluster | None, *, gap_states: bool) -> Schema:
+def _learn_schema(model: Any, rows: Scan, reader: RowReader, told: str, *, gap_states: bool) -> tuple[Schema, int]:
+    """Give the schema, and the number of passes that it took: none where a checkpoint has it."""
     discretize = model.discretize
     if isinstance(discretize, Discretizer):
-        cutter = discretize._cutter()
+        cutter, name = discretize._cutter(), f"{type(discretize).__name__} {sorted(discretize.get_params().items())}"
     elif isinstance(discretize, str):
-        cutter = find("discretize", discretize, CUTTERS)
+        cutter, name = find("discretize", discretize, CUTTERS), discretize
     else:
         msg = (
             "Rows that are read in batches are cut by 'mdlp', 'median', 'quantile', 'uniform', one of Tanbark's "
@@ -238,12 +262,20 @@ def _learn_schema(model: Any, reader: RowReader, cluster: Cluster | None, *, gap
         )
         raise OptionError(msg)
     forced = forced_categories(model.categorical_features, reader.features)
-    seen = _look(reader, forced, model.n_jobs) if cluster is None else observe(cluster, reader, forced)
+    checkpoint = _open_checkpoint(rows, f"{told}|{reader.features}|{reader.target}|{name}|{forced}|{gap_states}")
+    kept = None if checkpoint is None else checkpoint.open_schema()
+    if kept is not None:
+        schema, model.sketch_errors_ = kept
+        return schema, 0
+    seen = _look(reader, forced, model.n_jobs) if rows.cluster is None else observe(rows.cluster, reader, forced)
     if seen is None or seen.n_rows == 0:
         msg = "There are no rows to learn from. Check how the files were written or filtered."
         raise InputError(msg)
     model.sketch_errors_ = seen.errors
-    return Schema((*seen.columns(cutter, gap_states=gap_states), class_column(reader.target, seen.classes())))
+    schema = Schema((*seen.columns(cutter, gap_states=gap_states), class_column(reader.target, seen.classes())))
+    if checkpoint is not None:
+        checkpoint.keep_schema(schema, seen.errors)
+    return schema, 1
 
 
 def _look(reader: RowReader, forced: list[bool | None], n_jobs: int | None) -> Observed | None:

@@ -47,6 +47,11 @@ class RowReader:
         """List the pieces of the source."""
         return self.source.pieces()
 
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that are read: the features, the class and the weight."""
+        return [*self.features, self.target, *([] if self.weight is None else [self.weight])]
+
     def read(self, piece: Piece) -> Iterator[tuple[RawTable, Floats | None]]:
         """Read features and, last, the class; rows of weight zero are left out."""
         for raw, weights, keep in self._read(piece):
@@ -65,13 +70,11 @@ class RowReader:
         return np.concatenate([np.zeros(0, np.bool_), *(keep for _, _, keep in self._read(piece))])
 
     def _read(self, piece: Piece) -> Iterator[tuple[RawTable, Floats | None, NDArray[np.bool_]]]:
-        names = [*self.features, self.target]
-        columns = names if self.weight is None else [*names, self.weight]
-        for raw in self.source.read(piece, columns, self.size):
+        for raw in self.source.read(piece, self.columns, self.size):
             weights = None
             if self.weight is not None:
                 weights = _weights(raw, self.weight)
-                raw = raw.take(range(len(names)))
+                raw = raw.take(range(len(self.features) + 1))
             keep = np.ones(raw.n_rows, bool) if weights is None else weights > 0
             if self.whole_only:
                 keep &= ~raw.take(range(len(self.features))).gaps().any(axis=0)

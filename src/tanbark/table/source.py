@@ -78,9 +78,13 @@ def _reading(what: str) -> Iterator[None]:
         raise InputError(msg) from error
 
 
+def _is_record_batch(frame: Any) -> bool:
+    return hasattr(frame, "to_struct_array") and not hasattr(frame, "combine_chunks")  # which tables have
+
+
 def raw_batch(frame: Any, columns: Sequence[str], plain_text: frozenset[str] = frozenset()) -> RawTable:
     """Turn a record batch or a frame into a raw table with the columns in order."""
-    if hasattr(frame, "to_struct_array"):  # a record batch
+    if _is_record_batch(frame):
         frame = arrow().Table.from_batches([frame])
     raw = read_table(frame)
     place = {name: column for column, name in enumerate(raw.names or ())}
@@ -271,9 +275,7 @@ class FrameSource:
         if self.columns is not None:
             return self.columns
         first = self._first
-        return tuple(
-            map(str, first.schema.names if hasattr(first, "to_struct_array") else nw.from_native(first).columns)
-        )
+        return tuple(map(str, first.schema.names if _is_record_batch(first) else nw.from_native(first).columns))
 
     def label_type(self, name: str) -> np.dtype[Any]:
         """Give the type that an array of a column's values has in memory."""
@@ -380,7 +382,7 @@ def spool(batches: Any) -> FileSource:
     writer = None
     try:
         for batch in batches:
-            record = hasattr(batch, "to_struct_array")
+            record = _is_record_batch(batch)
             table = pa.Table.from_batches([batch]) if record else nw.from_native(batch, eager_only=True).to_arrow()
             writer = writer or pa.ipc.new_stream(path, table.schema)
             writer.write_table(table)
