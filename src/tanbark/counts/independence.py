@@ -85,9 +85,8 @@ class IndependenceTests:
             return np.zeros((0, int(segments[-1])), np.uint64), first, self._states, segments
         small = self._states <= MOST_BIT_STATES
         first[small] = 1 + np.cumsum(self._states[small]) - self._states[small]
-        order = np.argsort(labels, kind="stable")
-        place = np.empty(len(order), np.int64)
-        place[order] = np.concatenate([64 * segments[c] + np.arange(sizes[c]) for c in range(n_given)])
+        place = np.empty(len(labels), np.int64)
+        kernels.place_by_class(labels, 64 * segments, place)
         bits = np.zeros((1 + int(self._states[small].sum()), int(segments[-1])), np.uint64)
         kernels.pack_bits(np.zeros((1, len(place)), np.uint8), place, np.zeros(1, np.int64), np.ones(1, np.int64), bits)
         kernels.pack_bits(codes, place, first, self._states, bits)

@@ -28,6 +28,15 @@ def popcount(typing: Any, word: Any) -> Any:
 
 
 @kernel
+def place_by_class(labels: Array, starts: Array, out: Array) -> None:
+    """Give every row the next place of its class, whose first is ``starts[class]``."""
+    following = starts.copy()
+    for row in range(len(labels)):
+        out[row] = following[labels[row]]
+        following[labels[row]] += 1
+
+
+@kernel
 def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, bits: Array) -> None:
     """Set, for every column and state, the bits of the rows in that state.
 

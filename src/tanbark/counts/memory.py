@@ -299,9 +299,8 @@ class MemoryCounts:
         n_classes = int(self._states[target])
         sizes = np.bincount(codes[target], minlength=n_classes)
         segments = np.concatenate([[0], np.cumsum(-(-sizes // 64))])
-        order = np.argsort(codes[target], kind="stable")
-        place = np.empty(len(order), np.int64)
-        place[order] = np.concatenate([64 * segments[c] + np.arange(sizes[c]) for c in range(n_classes)])
+        place = np.empty(codes.shape[1], np.int64)
+        kernels.place_by_class(codes[target], 64 * segments, place)
         small = self._states[:target] <= MOST_BIT_STATES
         held = np.where(small, self._states[:target], 0)
         first = np.where(small, np.cumsum(held) - held, -1)
@@ -314,10 +313,8 @@ class MemoryCounts:
         run_threads(work, blocks(target, step), self._threads)
         margins = np.zeros((len(bits), n_classes), np.int64)
         kernels.count_bits(bits, segments, margins)
-        complete = np.zeros(target, np.int64)
-        for column in np.flatnonzero(small):
-            held_rows = margins[first[column] : first[column] + self._states[column]].sum()
-            complete[column] = int(held_rows == codes.shape[1])
+        rows = np.concatenate([[0], np.cumsum(margins.sum(axis=1))])
+        complete = (small & (rows[first + held] - rows[first] == codes.shape[1])).astype(np.int64)
         return bits, first, complete, segments, margins
 
 

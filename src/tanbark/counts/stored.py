@@ -137,6 +137,10 @@ class StoredCounts:
         """Look up the tables of sets of columns, one a row, that have one shape."""
         target = self.schema.target
         by_pair = self.order >= 2 and sets.shape[1] == 3
+        if sets.shape[1] == 2 and (sets[:, 1] == target).all() and (sets[:, 0] != target).all():
+            size = self.schema.cardinalities[sets[0, 0]] * self.schema.cardinalities[target]
+            found = self.flat[self._single_starts[sets[:, 0]][:, None] + np.arange(size)]
+            return found.reshape(len(sets), -1, self.schema.cardinalities[target])
         if by_pair and (sets[:, 2] == target).all() and (sets[:, :2] != target).all():
             return self._pair_stack(sets)
         return np.stack(self.tables([tuple(columns) for columns in sets.tolist()]))

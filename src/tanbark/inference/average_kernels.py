@@ -16,6 +16,7 @@ from tanbark.machine import kernel
 Array = NDArray[Any]
 
 ROWS_AT_ONCE = 8192
+JOINED_ROWS = 64  # whose places are found while they are in the nearest cache
 ABREAST = 6  # rows, and numbers of each, that are multiplied at once
 MOST_TOGETHER = 64  # joint states of two models, at most, by which rows are sorted
 
@@ -28,7 +29,7 @@ def _add_rows(count: int) -> Any:
         wide, lane = context.get_value_type(types.intp), ir.IntType(32)
         arrays = [context.make_array(t)(context, builder, a) for t, a in zip(signature.args, args[:5], strict=False)]
         begin, entries, places, chosen, sums = (array.data for array in arrays)
-        begin, entries = (builder.bitcast(data, four.as_pointer()) for data in (begin, entries))
+        begin = builder.bitcast(begin, four.as_pointer())
         sums = builder.bitcast(sums, two.as_pointer())
         n_groups = cgutils.unpack_tuple(builder, arrays[2].shape)[1]
         start = builder.load(begin, align=8)
@@ -39,7 +40,7 @@ def _add_rows(count: int) -> Any:
         with cgutils.for_range(builder, n_groups) as loop:
             for k in range(count):
                 place = builder.zext(builder.load(builder.gep(first[k], [loop.index])), wide)
-                entry = builder.load(builder.gep(entries, [place]), align=8)
+                entry = builder.load(builder.bitcast(builder.gep(entries, [place]), four.as_pointer()), align=8)
                 builder.store(builder.fmul(builder.load(found[k]), entry), found[k])
         for k in range(count):
             product, at = builder.load(found[k]), builder.gep(sums, [rows[k]])
@@ -111,6 +112,35 @@ def average_models(
 
 
 @kernel
+def join_logs(
+    given: Array, sizes: Array, groups: Array, strides: Array, places: Array, out: Array, lows: Array, highs: Array
+) -> None:
+    """Add up the logarithms of the children of each group for all their joint values; note each group's range."""
+    starts = np.cumsum(sizes) - sizes
+    at = np.empty((len(groups), out.shape[1]), np.int64)  # where a child's entry for a joint value stands
+    for i in range(len(groups)):
+        group = groups[i]
+        last = places[group + 1] if group + 1 < len(places) else out.shape[1]
+        for place in range(places[group], last):
+            at[i, place] = starts[i] + (place - places[group]) // strides[i] % sizes[i]
+    for state in range(len(given)):
+        entries, sums = given[state], out[state]
+        sums[:] = 0.0
+        for i in range(len(groups)):
+            group = groups[i]
+            last = places[group + 1] if group + 1 < len(places) else out.shape[1]
+            for place in range(places[group], last):
+                for c in range(given.shape[2]):
+                    sums[place, c] += entries[at[i, place], c]
+        for group in range(len(places)):
+            last = places[group + 1] if group + 1 < len(places) else out.shape[1]
+            for place in range(places[group], last):
+                for c in range(given.shape[2]):
+                    lows[group] = min(lows[group], sums[place, c])
+                    highs[group] = max(highs[group], sums[place, c])
+
+
+@kernel
 def average_joined(
     codes: Array, n_states: Array, groups: Array, strides: Array, places: Array, members: Array, starts: Array,
     n_models: Array, prior: Array, usable: Array, tables: Array, shift: float, top: int, bottom: int, out: Array,
@@ -123,7 +153,7 @@ def average_joined(
     """
     n_classes = prior.shape[1]
     joined = np.empty((ROWS_AT_ONCE, len(places)), np.uint16)
-    states = np.empty((2, ROWS_AT_ONCE), np.uint16)
+    state = np.empty(ROWS_AT_ONCE, np.uint16)
     total, used = np.empty((ROWS_AT_ONCE, n_classes)), np.empty(ROWS_AT_ONCE)
     both = np.empty((tables.shape[1] // n_classes, 4))
     order, ends = np.empty(ROWS_AT_ONCE, np.uint16), np.empty(MOST_TOGETHER + 1, np.int64)
@@ -134,19 +164,20 @@ def average_joined(
         used[:] = len(members)
         model = 0
         while model < len(members):
-            _find_states(codes, n_states, members[model], low, states[0, :size])
+            state[:] = 0
+            _add_states(codes, n_states, members[model], low, state[:size])
             together = n_classes == 2 and model + 1 < len(members)
             if together and n_models[model] * n_models[model + 1] <= MOST_TOGETHER:
-                _find_states(codes, n_states, members[model + 1], low, states[1, :size])
+                _add_states(codes, n_states, members[model + 1], low, state[:size])
                 bounds = ends[: n_models[model] * n_models[model + 1] + 1]
-                _sort(states[0, :size], states[1, :size], n_models[model + 1], order, bounds)
+                _sort(state[:size], order, bounds)
                 _add_two(
                     tables, prior, usable, starts[model], starts[model + 1], n_models[model + 1], order, bounds, joined,
                     both, total, used,
                 )  # fmt: skip
                 model += 2
             else:
-                _add_products(tables, prior, usable, starts[model], states[0, :size], joined, total, used)
+                _add_products(tables, prior, usable, starts[model], state[:size], joined, total, used)
                 model += 1
         for row in range(size):
             if used[row] == 0.0:
@@ -158,19 +189,16 @@ def average_joined(
 
 @kernel
 def _join(codes: Array, groups: Array, strides: Array, places: Array, joined: Array) -> None:
-    """Find the places of every row's joint values, group by group; the features of a group stand together."""
-    last = 0
-    for first in range(len(groups)):
-        if first < last:
-            continue
-        group, last = groups[first], first + 1
-        while last < len(groups) and groups[last] == group:
-            last += 1
-        for row in range(codes.shape[1]):
-            place = np.uint16(places[group])
-            for i in range(first, last):
-                place += np.uint16(codes[i, row]) * np.uint16(strides[i])
-            joined[row, group] = place
+    """Find four times the place of every row's joint value in each group, a few rows at a time."""
+    n_rows = codes.shape[1]
+    for low in range(0, n_rows, JOINED_ROWS):
+        size = min(JOINED_ROWS, n_rows - low)
+        part = joined[low : low + size]
+        part[:] = 4 * places
+        for i in range(len(groups)):
+            values, group, step = codes[i, low : low + size], groups[i], np.uint16(4 * strides[i])
+            for row in range(size):
+                part[row, group] += np.uint16(values[row]) * step
 
 
 @kernel
@@ -188,7 +216,7 @@ def _add_products(
         entries = tables[place]
         product[:] = prior[place]
         for group in range(joined.shape[1]):
-            at = np.uint64(joined[row, group]) * np.uint64(n_classes)
+            at = np.uint64(joined[row, group] // 4) * np.uint64(n_classes)
             for c in range(np.uint64(n_classes)):
                 product[c] *= entries[at + c]
         for c in range(n_classes):
@@ -196,29 +224,27 @@ def _add_products(
 
 
 @kernel
-def _find_states(codes: Array, n_states: Array, model: Array, low: int, state: Array) -> None:
-    """Find the joint state of a model's super-parents in each of some rows."""
-    first, second = model[0], model[1]
-    for row in range(len(state)):
-        found = np.uint16(codes[first, low + row])
-        if second >= 0:
-            found = found * np.uint16(n_states[second]) + np.uint16(codes[second, low + row])
-        state[row] = found
+def _add_states(codes: Array, n_states: Array, model: Array, low: int, state: Array) -> None:
+    """Go on from states of rows to their joint states with a model's super-parents."""
+    for member in model:
+        if member >= 0:
+            values, radix = codes[member, low : low + len(state)], np.uint16(n_states[member])
+            for row in range(len(state)):
+                state[row] = state[row] * radix + values[row]
 
 
 @kernel
-def _sort(first: Array, second: Array, n_second: int, order: Array, ends: Array) -> None:
-    """Put rows with the same two states together: those of joint state k are ``order[ends[k]:ends[k + 1]]``."""
+def _sort(state: Array, order: Array, ends: Array) -> None:
+    """Put rows in the same state together: those in state k are ``order[ends[k]:ends[k + 1]]``."""
     ends[:] = 0
-    for row in range(len(first)):
-        first[row] = first[row] * np.uint16(n_second) + second[row]
-    for row in range(len(first)):
-        ends[first[row] + 1] += 1
+    for row in range(len(state)):
+        ends[np.uint64(state[row]) + np.uint64(1)] += 1
     for k in range(1, len(ends)):
         ends[k] += ends[k - 1]
-    for row in range(len(first)):
-        order[ends[first[row]]] = row
-        ends[first[row]] += 1
+    for row in range(len(state)):
+        k = np.uint64(state[row])
+        order[np.uint64(ends[k])] = row
+        ends[k] += 1
     for k in range(len(ends) - 1, 0, -1):
         ends[k] = ends[k - 1]
     ends[0] = 0

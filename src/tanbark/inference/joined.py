@@ -8,6 +8,7 @@ stands.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ def join(models: SuperParents, sizes: NDArray[np.int64]) -> Joined | None:
     n_states, _, n_classes = models.given.shape
     groups = _group(sizes.tolist(), JOINED_STATES)
     joined = [int(np.prod(sizes[group])) for group in groups]
-    most = max(sum(joined), int(_states_of(models).max(initial=0)))
+    most = max(4 * sum(joined), int(_states_of(models).max(initial=0)))
     if most > np.iinfo(np.uint16).max or n_states * sum(joined) * n_classes * 8 > MOST_BYTES:
         return None
     return _join_groups(models, sizes, groups, joined)
@@ -86,33 +87,25 @@ def _group(sizes: list[int], most: int) -> list[list[int]]:
 def _join_groups(
     models: SuperParents, sizes: NDArray[np.int64], groups: list[list[int]], joined: list[int]
 ) -> Joined | None:
+    from tanbark.inference import average_kernels
+
     n_states, _, n_classes = models.given.shape
-    starts = np.cumsum(sizes) - sizes
     places = np.cumsum(joined, dtype=np.int64) - np.array(joined, np.int64)
-    tables = np.empty((n_states, int(sum(joined)), n_classes))
     members, strides = np.zeros(len(sizes), np.int64), np.ones(len(sizes), np.int64)
-    middle = _middle(models.prior)
-    shift, reach = middle[0], middle[1]
     for number, group in enumerate(groups):
-        logs = np.zeros((n_states, 1, n_classes))
-        for feature in group:
-            part = models.given[:, starts[feature] : starts[feature] + sizes[feature]]
-            logs = (logs[:, :, None] + part[:, None]).reshape(n_states, -1, n_classes)
-            members[feature] = number
-            strides[feature] = int(np.prod(sizes[[f for f in group if f > feature]]))
-        center, half = _middle(logs)
-        shift, reach = shift + center, reach + half
-        tables[:, places[number] : places[number] + joined[number]] = np.exp(logs - center)
-    if not reach <= SAFE_RANGE:
+        members[group] = number
+        strides[group] = [math.prod(sizes[group[k + 1 :]].tolist()) for k in range(len(group))]
+    tables = np.empty((n_states, int(sum(joined)), n_classes))
+    lows, highs = np.full(len(groups), np.inf), np.full(len(groups), -np.inf)
+    average_kernels.join_logs(models.given, sizes, members, strides, places, tables, lows, highs)
+    lows, highs = np.append(lows, models.prior.min()), np.append(highs, models.prior.max())
+    if not (highs - lows).sum() / 2.0 <= SAFE_RANGE:  # infinite where something is impossible
         return None
-    flat = tables.reshape(n_states, -1)
-    return Joined(members, strides, places, flat, np.exp(models.prior - middle[0]), shift)
-
-
-def _middle(logs: Floats) -> tuple[float, float]:
-    """Give the middle of a range of logarithms and half its width (infinite where something is impossible)."""
-    low, high = float(logs.min()), float(logs.max())
-    return (low + high) / 2.0 if np.isfinite(low) else 0.0, (high - low) / 2.0
+    middles = (lows + highs) / 2.0
+    tables -= np.repeat(middles[:-1], joined)[:, None]
+    np.exp(tables, out=tables)
+    prior = np.exp(models.prior - middles[-1])
+    return Joined(members, strides, places, tables.reshape(n_states, -1), prior, float(middles.sum()))
 
 
 def average_joined(

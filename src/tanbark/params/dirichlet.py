@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from tanbark.table import Schema
 Floats = NDArray[np.float64]
 
 LARGEST_ALPHA = 1e100
+FEW_STATES, MANY_CELLS = 7, 1 << 10  # numpy adds up to seven numbers in their order, however it walks
 
 PRIORS = {
     "laplace": "alpha is added to every cell",
@@ -71,8 +73,18 @@ def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: 
     states = n.shape[axis]
     mass = prior_mass(n, axis, smoothing, stacked=stacked)
     smooth = n + mass
-    sums = smooth.sum(axis=axis, keepdims=True)
+    sums = _sum_over(smooth, axis)
+    if (sums > 0).all():
+        return np.asarray(smooth / sums)
     return np.asarray(np.where(sums > 0, smooth / np.where(sums > 0, sums, 1.0), 1.0 / states))
+
+
+def _sum_over(values: Floats, axis: int) -> Floats:
+    """Add up along an axis; slice by slice where it is short and the others are many, which is several times faster."""
+    if values.shape[axis] > FEW_STATES or values.size < MANY_CELLS:
+        return np.asarray(values.sum(axis=axis, keepdims=True))
+    slices = np.split(values, values.shape[axis], axis=axis)
+    return reduce(np.add, slices)
 
 
 def prior_mass(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: bool = False) -> float | Floats:

@@ -90,13 +90,13 @@ def _encode_block(
     for position, column in enumerate(used):
         if column.values == "text":
             check_type(column, values, observed=not _all_gaps(block.values[:, position]))
-    plan = _plan(used)
     missing = int(np.iinfo(codes.dtype).max)
     targets = np.array(block.columns)
     together = bool((np.diff(targets) == 1).all())
     out = codes[targets[0] : targets[-1] + 1] if together else np.empty((len(targets), codes.shape[1]), codes.dtype)
     whole = block.values.dtype != np.float64
     plain = whole and _all_levels_in_a_row(used) and block.values.flags.c_contiguous
+    plan = _plain_plan(used) if plain else _plan(used)
 
     def work(low: int, high: int) -> tuple[NDArray[Any], NDArray[Any]]:
         part = block.values[low:high]
@@ -104,7 +104,7 @@ def _encode_block(
             part = part.astype(np.int64)
         strange, infinite = np.zeros(len(used), np.int64), np.zeros(len(used), np.uint8)
         if plain:
-            kernels.encode_plain(part, plan[1], plan[3] - plan[2], missing, low, out, strange)
+            kernels.encode_plain(part, *plan, missing, low, out, strange)
         elif whole:
             kernels.encode_integers(part, *plan, missing, low, out, strange)
         else:
@@ -132,6 +132,11 @@ def _all_levels_in_a_row(columns: list[Column]) -> bool:
         and column.levels == tuple(range(int(column.levels[0]), int(column.levels[0]) + len(column.levels)))
         for column in columns
     )
+
+
+def _plain_plan(columns: list[Column]) -> tuple[NDArray[Any], ...]:
+    """Give the first level of each column and their number."""
+    return np.array([int(column.levels[0]) for column in columns]), np.array([len(c.levels) for c in columns])
 
 
 def _as_coded(block: NumberBlock, position: int) -> CodedColumn:
