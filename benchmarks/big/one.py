@@ -9,7 +9,7 @@ import time
 
 import tanbark as tb
 
-LEARNERS = {"TAN": tb.TAN, "KDB": tb.KDB, "AODE": tb.AODE, "RAIANB": tb.RAIANB, "NaiveBayes": tb.NaiveBayes}
+LEARNERS = {"TAN": tb.TAN, "KDB": tb.KDB, "AODE": tb.AODE, "RAIANB": tb.RAIANB, "NaiveBayes": tb.NaiveBayes, "GBN": tb.GBN}
 
 
 def main() -> None:
