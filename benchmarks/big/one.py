@@ -9,7 +9,7 @@ import time
 
 import tanbark as tb
 
-LEARNERS = {"TAN": tb.TAN, "KDB": tb.KDB, "AODE": tb.AODE, "RAIANB": tb.RAIANB, "NaiveBayes": tb.NaiveBayes, "GBN": tb.GBN}
+LEARNERS = {name: getattr(tb, name) for name in ("NaiveBayes", "TAN", "AODE", "KDB", "RAIANB", "GBN")}
 
 
 def main() -> None:

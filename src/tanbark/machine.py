@@ -12,10 +12,11 @@ import secrets
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import islice
 from numbers import Integral
 from pathlib import Path
+from threading import Lock, local
 from typing import Any, TypeVar
 
 from tanbark.errors import OptionError
@@ -23,6 +24,9 @@ from tanbark.errors import OptionError
 Result = TypeVar("Result")
 
 _announced = False
+_here = local()  # whether this thread is one of the pools'
+_pools: dict[int, ThreadPoolExecutor] = {}
+_pools_lock = Lock()
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -43,15 +47,45 @@ def thread_count(n_jobs: int | None) -> int:
 def run_threads(task: Callable[..., Result], arguments: Iterable[Sequence[Any]], threads: int) -> list[Result]:
     """Call ``task(*args)`` for each of ``arguments``, on threads where there is more than one of both.
 
+    Threads are kept for the next call. A task that calls this itself has its own tasks done one after another.
+
     >>> run_threads(max, [(1, 2), (3, 4)], 2)
     [2, 4]
     """
     calls = list(arguments)
-    if threads <= 1 or len(calls) <= 1:
+    if threads <= 1 or len(calls) <= 1 or getattr(_here, "working", False):
         return [task(*args) for args in calls]
-    with ThreadPoolExecutor(min(threads, len(calls))) as pool:
-        futures = [pool.submit(task, *args) for args in calls]
+    pool = _pool(min(threads, len(calls)))
+    futures = [pool.submit(task, *args) for args in calls]
+    try:
         return [future.result() for future in futures]
+    finally:
+        for future in futures:
+            future.cancel()
+        wait(futures)  # none may still write when the caller goes on
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Give the threads of a size, which are started once."""
+    with _pools_lock:
+        if threads not in _pools:
+            _pools[threads] = ThreadPoolExecutor(threads, "tanbark", initializer=_note_working)
+        return _pools[threads]
+
+
+def _note_working() -> None:
+    _here.working = True
+
+
+def _forget_threads() -> None:
+    """Let a forked process start threads of its own; those of its parent are not there."""
+    global _pools_lock
+    _pools.clear()
+    _pools_lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 def read_ahead(items: Iterator[Result], count: int = 1) -> Iterator[Result]:

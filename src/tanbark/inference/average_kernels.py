@@ -242,9 +242,9 @@ def _sort(state: Array, order: Array, ends: Array) -> None:
     for k in range(1, len(ends)):
         ends[k] += ends[k - 1]
     for row in range(len(state)):
-        k = np.uint64(state[row])
-        order[np.uint64(ends[k])] = row
-        ends[k] += 1
+        own = np.uint64(state[row])
+        order[np.uint64(ends[own])] = row
+        ends[own] += 1
     for k in range(len(ends) - 1, 0, -1):
         ends[k] = ends[k - 1]
     ends[0] = 0

@@ -30,6 +30,18 @@ def look_integers(block: Array, seen: Array, outside: Array) -> None:
 
 
 @kernel
+def look_small(block: Array, seen: Array, strange: Array) -> None:
+    """Mark the whole numbers from 0 to 63 of each column in the bits of ``seen``; others leave bits in ``strange``."""
+    rows, columns = block.shape
+    for row in range(rows):
+        values = block[row]
+        for column in range(columns):
+            value = np.uint64(values[column])
+            seen[column] |= np.uint64(1) << (value & np.uint64(63))
+            strange[column] |= value >> np.uint64(6)
+
+
+@kernel
 def look_floats(block: Array, seen: Array, outside: Array, fractional: Array, gaps: Array, infinite: Array) -> None:
     """Do the same for floats; also note fractions, gaps and infinities."""
     rows, columns = block.shape

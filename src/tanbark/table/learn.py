@@ -80,6 +80,9 @@ def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
     if block.values.dtype == bool:
         return [Look(np.unique(block.values[:, position])) for position in range(n_columns)]
     whole = block.values.dtype == np.int64
+    small = _look_small(block, threads) if whole and block.values.flags.c_contiguous else None
+    if small is not None:
+        return small
 
     def work(low: int, high: int) -> list[NDArray[np.uint8]]:
         seen = np.zeros((n_columns, kernels.WINDOW_SIZE), np.uint8)
@@ -105,6 +108,26 @@ def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
             levels = _distinct(block.values[:, position])
         looks.append(Look(levels))
     return looks
+
+
+def _look_small(block: NumberBlock, threads: int) -> list[Look] | None:
+    """Look at whole numbers the quick way; None where not all lie from 0 to 63."""
+    from tanbark.table import kernels
+
+    rows, n_columns = block.values.shape
+
+    def work(low: int, high: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        seen, strange = np.zeros(n_columns, np.uint64), np.zeros(n_columns, np.uint64)
+        kernels.look_small(block.values[low:high], seen, strange)
+        return seen, strange
+
+    if work(0, min(rows, 64))[1].any():
+        return None
+    parts = run_threads(work, row_blocks(rows, threads), threads)
+    if any(strange.any() for _, strange in parts):
+        return None
+    bits = np.bitwise_or.reduce([seen for seen, _ in parts])
+    return [Look(np.flatnonzero((column >> np.arange(64, dtype=np.uint64)) & np.uint64(1))) for column in bits]
 
 
 def _distinct(values: NDArray[Any]) -> NDArray[Any]:

@@ -88,3 +88,12 @@ def test_a_column_empty_at_first_learns_its_categories_later():
     assert extend_columns(first, read_table(pd.DataFrame({"x": [3, 1]})))[0] == Column(
         "x", "category", "number", (1, 3)
     )
+
+
+@pytest.mark.parametrize("values", [[0, 63, 5], [0, 64, 5], [-1, 63, 5], [2**40, 0, 5], [7, 7, 7]])
+def test_small_whole_numbers_are_looked_at_like_others(values):
+    """The quick look at 0 to 63 and the general one tell the same levels, whatever leaves that range and where."""
+    table = read_table(np.array([[value, k % 4] for k, value in enumerate(values * 40)]))
+    columns = learn_schema(table, lambda observed, mask: np.zeros(0), categorical=np.array([True, True]))
+    assert columns[0].levels == tuple(sorted(set(values)))
+    assert columns[1].levels == (0, 1, 2, 3)
