@@ -113,7 +113,7 @@ def planned(found: dict[str, Any]) -> list[str]:
         f"that a pass reads and codes, and {model['pair_ns']:.2f} ns for each pair of features in each row; no run",
         f"lies more than {model['off']:.0f} % beside it. Times are of one core: divide by cores. NaiveBayes, TAN and",
         "AODE take two passes, KDB three; a byte a value is read in a pass where a file keeps categories as codes.",
-        "What a worker sends after its part of the rows is the tables. Features have about five states, and there are two",
+        "What a worker sends after its part of the rows is the tables. Features have about five states, with two",
         f"classes. What lies beyond the measured {most} million rows and 100 features is extrapolated.",
         "",
         *plan(model),
