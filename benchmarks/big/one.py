@@ -33,6 +33,7 @@ def main() -> None:
         "read_cpu_seconds": round(read, 2),
         "resident_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
         "passes": getattr(model, "passes_", None),
+        "tests": getattr(getattr(model, "report_", None), "tests", None),
     }  # fmt: skip
     print(json.dumps(told))
 

@@ -135,10 +135,15 @@ def fit(
     schema: Schema, dag: Dag, tables: Sequence[NDArray[Any]], smoothing: Smoothing, *, class_prior: Floats | None = None
 ) -> Network:
     """Estimate every table from the counts of its family; ``class_prior`` replaces the table of the class."""
-    estimates = []
+    estimates = list(tables)
+    alike: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for node, parents in enumerate(dag.parents):
-        axes = family_axes(parents, node, schema.target)
-        estimates.append(estimate(tables[node], axes.index(node), smoothing))
+        axis = family_axes(parents, node, schema.target).index(node)
+        alike.setdefault((axis, tables[node].shape), []).append(node)
+    for (axis, _), nodes in alike.items():
+        found = estimate(np.stack([tables[node] for node in nodes]), axis + 1, smoothing, stacked=True)
+        for node, table in zip(nodes, found, strict=True):
+            estimates[node] = table
     if class_prior is not None:
         if dag.parents[schema.target]:
             names = [dag.names[p] for p in dag.parents[schema.target]]
