@@ -112,10 +112,10 @@ def average_models(
 
 
 @kernel
-def join_logs(
-    given: Array, sizes: Array, groups: Array, strides: Array, places: Array, out: Array, lows: Array, highs: Array
+def join_shares(
+    shares: Array, sizes: Array, groups: Array, strides: Array, places: Array, out: Array, lows: Array, highs: Array
 ) -> None:
-    """Add up the logarithms of the children of each group for all their joint values; note each group's range."""
+    """Multiply the shares of the children of each group for all their joint values; note each group's range."""
     starts = np.cumsum(sizes) - sizes
     at = np.empty((len(groups), out.shape[1]), np.int64)  # where a child's entry for a joint value stands
     for i in range(len(groups)):
@@ -123,21 +123,21 @@ def join_logs(
         last = places[group + 1] if group + 1 < len(places) else out.shape[1]
         for place in range(places[group], last):
             at[i, place] = starts[i] + (place - places[group]) // strides[i] % sizes[i]
-    for state in range(len(given)):
-        entries, sums = given[state], out[state]
-        sums[:] = 0.0
+    for state in range(len(shares)):
+        entries, products = shares[state], out[state]
+        products[:] = 1.0
         for i in range(len(groups)):
             group = groups[i]
             last = places[group + 1] if group + 1 < len(places) else out.shape[1]
             for place in range(places[group], last):
-                for c in range(given.shape[2]):
-                    sums[place, c] += entries[at[i, place], c]
+                for c in range(shares.shape[2]):
+                    products[place, c] *= entries[at[i, place], c]
         for group in range(len(places)):
             last = places[group + 1] if group + 1 < len(places) else out.shape[1]
             for place in range(places[group], last):
-                for c in range(given.shape[2]):
-                    lows[group] = min(lows[group], sums[place, c])
-                    highs[group] = max(highs[group], sums[place, c])
+                for c in range(shares.shape[2]):
+                    lows[group] = min(lows[group], products[place, c])
+                    highs[group] = max(highs[group], products[place, c])
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any, cast
 
@@ -34,8 +35,8 @@ class SuperParents:
         log P(class, super-parents' states).
     counts : (n_states,) array
         Rows with these states.
-    given : (n_states, n_values, n_classes) array
-        log P(value of a feature | super-parents' states, class), the features' values one after another; 0 for the
+    shares : (n_states, n_values, n_classes) array
+        P(value of a feature | super-parents' states, class), the features' values one after another; 1 for the
         super-parents themselves.
     """
 
@@ -43,7 +44,13 @@ class SuperParents:
     starts: NDArray[np.int64]
     prior: Floats
     counts: Floats
-    given: Floats
+    shares: Floats
+
+    @cached_property
+    def logs(self) -> Floats:
+        """The logarithms of the shares."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.shares)
 
     def joined(self, sizes: NDArray[np.int64]) -> Joined | None:
         """Give the tables of joined children, made once; None where they would be too large or unsafe."""
@@ -67,7 +74,7 @@ def make_super_parents(counts: StoredCounts, order: int, smoothing: Smoothing, l
     states = sizes[models].prod(axis=1)
     starts = np.cumsum(states) - states
     total, n_classes = int(states.sum()), schema.cardinalities[-1]
-    given = np.zeros((total, int(sizes.sum()), n_classes))
+    shares = np.ones((total, int(sizes.sum()), n_classes))
     prior, seen = np.zeros((total, n_classes)), np.zeros(total)
     with np.errstate(divide="ignore"):
         for some in _alike(sizes[models]):
@@ -76,15 +83,15 @@ def make_super_parents(counts: StoredCounts, order: int, smoothing: Smoothing, l
             places = starts[some][:, None] + np.arange(flat.shape[1])
             prior[places] = log_prior + np.log(estimate(flat, 1, smoothing, stacked=True))
             seen[places] = flat.sum(axis=2)
-        _fill_given(counts, models, starts, sizes, smoothing, given)
+    _fill_shares(counts, models, starts, sizes, smoothing, shares)
     members = np.full((len(models), 2), -1, np.int64)
     members[:, :order] = models
-    return SuperParents(members, starts, prior, seen, given)
+    return SuperParents(members, starts, prior, seen, shares)
 
 
-def _fill_given(
+def _fill_shares(
     counts: StoredCounts, models: NDArray[np.int64], starts: NDArray[np.int64], sizes: NDArray[np.int64],
-    smoothing: Smoothing, given: Floats,
+    smoothing: Smoothing, shares: Floats,
 ) -> None:  # fmt: skip
     """Estimate P(feature | super-parents, class) for every model and feature, tables of one shape at a time."""
     places = np.cumsum(sizes) - sizes
@@ -100,7 +107,7 @@ def _fill_given(
             flat = stack.reshape(len(some), math.prod(above), below, n_classes)
             states = starts[row[some]][:, None, None] + np.arange(flat.shape[1])[:, None]
             values = places[feature[some]][:, None, None] + np.arange(below)
-            given[states, values] = np.log(estimate(flat, 2, smoothing, stacked=True))
+            shares[states, values] = estimate(flat, 2, smoothing, stacked=True)
 
 
 def _alike(shapes: NDArray[np.int64]) -> list[NDArray[np.intp]]:
@@ -141,7 +148,7 @@ def averaged_log_proba(
     arguments: tuple[Any, ...] = (sizes, np.cumsum(sizes) - sizes, models.members, models.starts)
 
     def work(low: int, high: int) -> None:
-        average_kernels.average_models(codes, *arguments, models.prior, usable, models.given, low, high, out, empty)
+        average_kernels.average_models(codes, *arguments, models.prior, usable, models.logs, low, high, out, empty)
 
     run_threads(work, row_blocks(len(out), threads, smallest=256), threads)
     return out, empty

@@ -57,7 +57,7 @@ class Joined:
 
 def join(models: SuperParents, sizes: NDArray[np.int64]) -> Joined | None:
     """Join children, or give None where that would be too large or unsafe."""
-    n_states, _, n_classes = models.given.shape
+    n_states, _, n_classes = models.shares.shape
     groups = _group(sizes.tolist(), JOINED_STATES)
     joined = [int(np.prod(sizes[group])) for group in groups]
     most = max(4 * sum(joined), int(_states_of(models).max(initial=0)))
@@ -89,21 +89,21 @@ def _join_groups(
 ) -> Joined | None:
     from tanbark.inference import average_kernels
 
-    n_states, _, n_classes = models.given.shape
+    n_states, _, n_classes = models.shares.shape
     places = np.cumsum(joined, dtype=np.int64) - np.array(joined, np.int64)
     members, strides = np.zeros(len(sizes), np.int64), np.ones(len(sizes), np.int64)
     for number, group in enumerate(groups):
         members[group] = number
         strides[group] = [math.prod(sizes[group[k + 1 :]].tolist()) for k in range(len(group))]
     tables = np.empty((n_states, int(sum(joined)), n_classes))
-    lows, highs = np.full(len(groups), np.inf), np.full(len(groups), -np.inf)
-    average_kernels.join_logs(models.given, sizes, members, strides, places, tables, lows, highs)
-    lows, highs = np.append(lows, models.prior.min()), np.append(highs, models.prior.max())
+    lows, highs = np.full(len(groups), np.inf), np.zeros(len(groups))
+    average_kernels.join_shares(models.shares, sizes, members, strides, places, tables, lows, highs)
+    with np.errstate(divide="ignore"):
+        lows, highs = np.append(np.log(lows), models.prior.min()), np.append(np.log(highs), models.prior.max())
     if not (highs - lows).sum() / 2.0 <= SAFE_RANGE:  # infinite where something is impossible
         return None
     middles = (lows + highs) / 2.0
-    tables -= np.repeat(middles[:-1], joined)[:, None]
-    np.exp(tables, out=tables)
+    tables *= np.repeat(np.exp(-middles[:-1]), joined)[:, None]
     prior = np.exp(models.prior - middles[-1])
     return Joined(members, strides, places, tables.reshape(n_states, -1), prior, float(middles.sum()))
 

@@ -193,7 +193,7 @@ def normalize_rows(joint: Array, impossible: Array, logs: bool, top: int, bottom
             continue
         total = 0.0
         for c in range(n_classes):
-            share = np.exp(joint[row, c] - largest)
+            share = 1.0 if joint[row, c] == largest else np.exp(joint[row, c] - largest)
             total += share
             if not logs:
                 joint[row, c] = share
