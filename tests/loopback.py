@@ -16,7 +16,7 @@ LIMIT = 60.0
 class Loopback:
     """A scheduler and workers, each a process of ours."""
 
-    def __init__(self, folder, workers=2, memory="600MB"):
+    def __init__(self, folder, workers=2, memory="2GB"):
         self._file = Path(folder) / "scheduler.json"
         self._env = {
             **os.environ,

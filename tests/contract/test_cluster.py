@@ -14,6 +14,7 @@ import tanbark as tb
 from engines import LEARNERS, mixed_table, saved
 from loopback import loopback
 from slow_source import SlowSource, allow_no_failures, hungry
+from tanbark.counts.dask import DaskCluster
 
 pytest.importorskip("distributed")
 pytestmark = [
@@ -141,3 +142,34 @@ def test_folds_by_row_reach_the_rows_on_the_workers(client, frame, tmp_path):
     ours = saved(model.fit(replace(lazy, max_memory=100)), tmp_path / "a.json")
     assert saved(model.fit(X, frame["class"], frame["w"]), tmp_path / "b.json") == ours
     assert saved(model.fit(lazy), tmp_path / "b.json") == ours
+
+
+class _Waiting:
+    """A client whose one future is never done, and what its scheduler tells of the workers."""
+
+    status = "running"
+
+    def __init__(self, *workers):
+        self.workers = dict(enumerate(workers))
+
+    def compute(self, task):
+        return self
+
+    def result(self, timeout):
+        raise TimeoutError
+
+    def done(self):
+        return False
+
+    def release(self):
+        pass
+
+    def scheduler_info(self, n_workers):
+        return {"workers": self.workers}
+
+
+@pytest.mark.parametrize("others", [[], [{"status": "running", "metrics": {"task_counts": {}}}]])
+def test_a_worker_that_is_paused_for_ever_is_told(others, monkeypatch):
+    monkeypatch.setattr("tanbark.counts.dask.PATIENCE", 0.05)
+    with pytest.raises(tb.ClusterError, match="paused for lack of memory"):
+        DaskCluster(_Waiting({"status": "paused", "metrics": {}}, *others)).compute(None)

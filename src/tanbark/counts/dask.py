@@ -16,6 +16,10 @@ from tanbark.table.raw import RawTable
 from tanbark.table.source import raw_batch, slices
 
 PATIENCE = 30.0  # seconds without a scheduler or any worker after which a question is given up
+PAUSED = (
+    "A worker is paused for lack of memory, and no other does anything: its part of the rows waits for ever. Give "
+    "workers more memory, or make partitions, row groups or batch_rows smaller; then start workers and fit again."
+)
 NO_WORKERS = (
     "The cluster has no worker left, most likely for lack of memory. Give workers more memory, or make partitions, row "
     "groups or batch_rows smaller; then start workers and fit again."
@@ -134,7 +138,7 @@ class DaskCluster:
                 future.release()
 
     def _result(self, future: Any, distributed: Any) -> Any:
-        """Wait for a result as long as the scheduler is there."""
+        """Wait for a result as long as the scheduler is there and some worker can go on."""
         since: float | None = None
         while True:
             try:
@@ -143,12 +147,28 @@ class DaskCluster:
                 if future.done():
                     return future.result(timeout=PATIENCE)
                 running = self.client.status == "running"
-                if running and self.client.scheduler_info()["workers"]:
+                workers = self._workers() if running else []
+                paused = [worker for worker in workers if worker.get("status") == "paused"]
+                if workers and (not paused or any(map(_is_busy, workers))):
                     since = None
                     continue
                 since = since or time.monotonic()
                 if time.monotonic() - since > PATIENCE:
-                    raise _lost() if not running else ClusterError(NO_WORKERS) from None
+                    told = PAUSED if paused else NO_WORKERS
+                    raise ClusterError(told) if running else _lost() from None
+
+    def _workers(self) -> list[dict[str, Any]]:
+        """Tell what the scheduler knows of every worker."""
+        try:
+            info = self.client.scheduler_info(n_workers=-1)
+        except TypeError:  # before 2025 it tells of all
+            info = self.client.scheduler_info()
+        return list(info["workers"].values())
+
+
+def _is_busy(worker: dict[str, Any]) -> bool:
+    metrics = worker.get("metrics", {})
+    return bool(metrics.get("executing") or metrics.get("task_counts", {}).get("executing"))
 
 
 def _lost() -> ClusterError:
