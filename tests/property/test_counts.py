@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 import naive
 from strategies import coded_tables, make_table, seeds
 from tanbark.counts import MemoryCounts, StoredCounts, memory
+from tanbark.counts.column_sets import ColumnSets
 from tanbark.scores import conditional_mutual_information
+from tanbark.table import CodedTable
 
 
 def slow(table, columns):
@@ -156,6 +158,30 @@ def test_bitsets_of_many_blocks_and_wide_sets():
         expected = np.zeros([states[c] for c in columns], np.int64)
         np.add.at(expected, tuple(codes[c, seen] for c in columns), 1)
         assert np.array_equal(found, expected)
+
+
+def test_bitsets_of_rare_states():
+    rng = np.random.default_rng(11)
+    share = [[0.98, 0.015, 0.005], [0.5, 0.499, 0.001], [0.99, 0.01], [0.4, 0.6]]
+    codes = np.stack([rng.choice(len(p), 9000, p=p) for p in share]).astype(np.uint8)
+    schema = make_table(rng, (3, 3, 2, 2), 5).schema
+    sets = [s for k in (2, 3, 4) for s in itertools.permutations(range(4), k)]
+    for columns, found in zip(sets, MemoryCounts(CodedTable(schema, codes)).tables(sets), strict=True):
+        expected = np.zeros(found.shape, np.int64)
+        np.add.at(expected, tuple(codes[list(columns)].astype(int)), 1)
+        assert np.array_equal(found, expected)
+
+
+def test_sets_that_are_laid_out_are_the_sets():
+    given = [(3, 1), (), (2,), (0, 1, 2)]
+    sets = ColumnSets.of(given)
+    assert list(sets) == given
+    assert (sets[-1], sets[1:3]) == ((0, 1, 2), [(), (2,)])
+    assert ColumnSets.of(sets) is sets
+    with pytest.raises(IndexError):
+        sets[4]
+    sizes, highest = sets.measure(np.array([2, 3, 5, 4]))
+    assert (sizes.tolist(), highest.tolist()) == ([12, 1, 5, 30], [4, 1, 5, 5])
 
 
 @given(coded_tables(max_features=4, max_states=3, max_rows=60))

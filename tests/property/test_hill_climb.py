@@ -251,6 +251,18 @@ def test_ties_go_to_additions_and_to_earlier_columns():
     assert best_move(moves) == (0, 1, 0)
 
 
+def test_families_measured_in_small_batches_gain_the_same(monkeypatch):
+    counts = MemoryCounts(without_gaps(4, states=(2, 3, 4, 3, 2)))
+    allowed = ~np.eye(5, dtype=bool)
+    families = [(y, p) for y in range(5) for k in range(4) for p in itertools.combinations(range(5), k) if y not in p]
+    found = []
+    for enough in (gains.BATCH_CELLS, 0, 100):
+        monkeypatch.setattr(gains, "BATCH_CELLS", enough)
+        found.append(Gains(counts, "bic", ess=1.0, allowed=allowed, max_cells=1000).toggles(families))
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
 def test_the_walk_ends_where_every_neighbour_is_tabu():
     table = without_gaps(0, states=(2, 2), rows=30)
     counts = MemoryCounts(table)

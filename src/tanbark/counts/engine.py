@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.counts.column_sets import ColumnSet
 from tanbark.table import Schema
 
 Floats = NDArray[np.float64]
 Counts = NDArray[Any]
-ColumnSet = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from tanbark.machine import kernel
 Array = NDArray[Any]
 
 ROWS_AT_ONCE = 4096
-WORDS_AT_ONCE = 128
+WORDS_AT_ONCE = 128  # at most 256: places among them are bytes
 
 
 @intrinsic
@@ -118,20 +118,31 @@ def count_pairs_by_bits(
 
 
 @kernel
+def measure_sets(members: Array, member_starts: Array, n_states: Array, sizes: Array, highest: Array) -> None:
+    """Multiply the numbers of states of each set into ``sizes``, and find the highest; both start at 1."""
+    for s in range(len(sizes)):
+        for place in range(member_starts[s], member_starts[s + 1]):
+            sizes[s] *= n_states[members[place]]
+            highest[s] = max(highest[s], n_states[members[place]])
+
+
+@kernel
 def count_sets_by_bits(
     bits: Array, first: Array, n_states: Array, complete: Array, members: Array, member_starts: Array, starts: Array,
-    most_cells: int, out: Array,
+    out: Array,
 ) -> None:  # fmt: skip
     """Count the joint states of sets of columns by AND and popcount; ``out`` starts at zero.
 
     ``bits[first[column] + state]`` is the bitset of a state, the last row of ``bits`` that of all rows. Sets are laid
     out as in :func:`count_sets`. The bitsets of all columns of a set but the last are joined once for consecutive sets
-    that begin alike; ``most_cells`` bounds their number. The last state of a last column without gaps is what the
+    that begin alike. The last state of a last column without gaps is what the
     others leave.
     """
+    most_cells = _most_before_last(n_states, members, member_starts)
     held = np.empty((most_cells, WORDS_AT_ONCE), np.uint64)
     spare = np.empty((most_cells, WORDS_AT_ONCE), np.uint64)
-    totals = np.empty(most_cells, np.int64)
+    where = np.empty((most_cells, WORDS_AT_ONCE), np.uint8)
+    totals, filled = np.empty(most_cells, np.int64), np.empty(most_cells, np.int64)
     for low in range(0, bits.shape[1], WORDS_AT_ONCE):
         size = min(WORDS_AT_ONCE, bits.shape[1] - low)
         block = bits[:, low : low + size]
@@ -140,6 +151,7 @@ def count_sets_by_bits(
             begin, end = member_starts[s], member_starts[s + 1] - 1
             if s == 0 or not _begin_alike(members, member_starts, s):
                 cells = _join_bits(block, first, n_states, members[begin:end], held, spare, totals)
+                _close_up(held[:cells, :size], totals, where, filled)
             last = members[end]
             counted = n_states[last] - complete[last]
             for cell in range(cells):
@@ -147,16 +159,46 @@ def count_sets_by_bits(
                 if rest == 0:
                     continue
                 place = starts[s] + cell * n_states[last]
-                left = held[cell, :size]
+                left = held[cell, : filled[cell]]
                 for state in range(counted):
                     right = block[first[last] + state]
                     total = np.uint64(0)
-                    for word in range(size):
-                        total += popcount(left[word] & right[word])
+                    if len(left) == size:
+                        for word in range(size):
+                            total += popcount(left[word] & right[word])
+                    else:
+                        for word in range(len(left)):
+                            total += popcount(left[word] & right[where[cell, word]])
                     out[place + state] += np.int64(total)
                     rest -= np.int64(total)
                 if complete[last]:
                     out[place + counted] += rest
+
+
+@kernel
+def _most_before_last(n_states: Array, members: Array, member_starts: Array) -> int:
+    """Give the most joint states that the columns of any set but its last have."""
+    most = 1
+    for s in range(len(member_starts) - 1):
+        cells = 1
+        for place in range(member_starts[s], member_starts[s + 1] - 1):
+            cells *= n_states[members[place]]
+        most = max(most, cells)
+    return most
+
+
+@kernel
+def _close_up(held: Array, totals: Array, where: Array, filled: Array) -> None:
+    """Move the words that are not zero to the front where few are; note where they were, and how many there are."""
+    cells, size = held.shape
+    for cell in range(cells):
+        filled[cell] = size
+        if 2 * totals[cell] < size:
+            filled[cell] = 0
+            for word in range(size):
+                if held[cell, word] != 0:
+                    held[cell, filled[cell]], where[cell, filled[cell]] = held[cell, word], word
+                    filled[cell] += 1
 
 
 @kernel

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from tanbark.counts.engine import ColumnSet, Counts
+from tanbark.counts.column_sets import ColumnSet
+from tanbark.counts.engine import Counts
 from tanbark.counts.independence import make_store
 from tanbark.counts.parted import PartedCounts
 

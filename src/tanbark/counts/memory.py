@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.engine import ColumnSet, Counts, Floats, PairInformation
+from tanbark.counts.column_sets import ColumnSet, ColumnSets
+from tanbark.counts.engine import Counts, Floats, PairInformation
 from tanbark.graph.trees import pair_indices
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import CodedTable, Schema, missing_code
@@ -24,26 +24,6 @@ MOST_SET_CELLS = 512  # sets with more cells are faster to count directly
 DENSE_CELLS = 1 << 22  # larger pair tables are measured by their observed cells alone
 WORTH_THREADS = 1 << 20  # smaller tables are counted before a second thread has started
 BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
-
-
-@dataclass(frozen=True, eq=False)
-class _Sets:
-    """Sets of columns, laid out for the kernels: those of set s are ``members[ends[s]:ends[s + 1]]``."""
-
-    members: Integers
-    ends: Integers
-
-    @classmethod
-    def of(cls, sets: Sequence[ColumnSet]) -> _Sets:
-        members = np.array([column for columns in sets for column in columns], np.int64)
-        return cls(members, np.cumsum([0, *map(len, sets)]))
-
-    def reduce(self, ufunc: np.ufunc, states: Integers) -> Integers:
-        """Multiply the numbers of states of each set, or find the highest; 1 for a set without columns."""
-        if len(self.ends) == 1:
-            return np.zeros(0, np.int64)
-        found = ufunc.reduceat(np.append(states[self.members], 1), self.ends[:-1])
-        return np.asarray(np.where(np.diff(self.ends) > 0, found, 1))
 
 
 class MemoryCounts:
@@ -103,16 +83,16 @@ class MemoryCounts:
 
     def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
         """Count sets of columns as ``tables`` does, each the way that suits it, one after another in one flat array."""
-        asked = _Sets.of(sets)
-        sizes = asked.reduce(np.multiply, self._states)
+        asked = ColumnSets.of(sets)
+        sizes, highest = asked.measure(self._states)
         starts = np.cumsum(sizes) - sizes
         flat = np.zeros(int(sizes.sum()), self._dtype)
-        by_bits = self._sets_suit_bits(asked, sizes)
+        by_bits = self._sets_suit_bits(asked, sizes, highest)
         for chosen, count in ((by_bits, self._count_sets_by_bits), (~by_bits, self._count_directly)):
             if chosen.all() and len(sets):
                 count(asked, starts, flat)
             elif chosen.any():
-                count(_Sets.of([sets[place] for place in np.flatnonzero(chosen).tolist()]), starts[chosen], flat)
+                count(ColumnSets.of([sets[place] for place in np.flatnonzero(chosen).tolist()]), starts[chosen], flat)
         return flat
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[Integers, Counts]]:
@@ -152,7 +132,7 @@ class MemoryCounts:
     def _dtype(self) -> type[np.generic]:
         return np.int64 if self._table.weights is None else np.float64
 
-    def _count_directly(self, sets: _Sets, starts: Integers, out: Counts) -> None:
+    def _count_directly(self, sets: ColumnSets, starts: Integers, out: Counts) -> None:
         from tanbark.counts import kernels
 
         weights = np.zeros(0) if self._table.weights is None else self._table.weights
@@ -170,22 +150,22 @@ class MemoryCounts:
         """Give the sets of one task; all of them when starting threads would take longer than the work."""
         return n_sets if steps < WORTH_THREADS else max(1, -(-n_sets // (4 * self._threads)))
 
-    def _sets_suit_bits(self, sets: _Sets, sizes: Integers) -> NDArray[np.bool_]:
+    def _sets_suit_bits(self, sets: ColumnSets, sizes: Integers, highest: Integers) -> NDArray[np.bool_]:
         """Mark the sets that are counted faster by bitsets: small ones, when there are enough to be worth packing."""
         few = len(sizes) <= len(self._states) and "_plain_bitsets" not in self.__dict__
         if few or self._table.weights is not None:
             return np.zeros(len(sizes), bool)
-        small = (sets.reduce(np.maximum, self._states) <= MOST_BIT_STATES) & (sizes <= MOST_SET_CELLS)
+        small = (highest <= MOST_BIT_STATES) & (sizes <= MOST_SET_CELLS)
         return np.asarray(small & (np.diff(sets.ends) > 0))
 
-    def _count_sets_by_bits(self, sets: _Sets, starts: Integers, out: Counts) -> None:
+    def _count_sets_by_bits(self, sets: ColumnSets, starts: Integers, out: Counts) -> None:
         from tanbark.counts import kernels
 
         step = self._sets_at_once(len(starts), len(out) * self._plain_bitsets[0].shape[1])
 
         def work(low: int, high: int) -> None:
             kernels.count_sets_by_bits(
-                *self._plain_bitsets, sets.members, sets.ends[low : high + 1], starts[low:high], MOST_SET_CELLS, out
+                *self._plain_bitsets, sets.members, sets.ends[low : high + 1], starts[low:high], out
             )
 
         run_threads(work, blocks(len(starts), step), self._threads)
@@ -267,7 +247,7 @@ class MemoryCounts:
         if not by_bits.all():
             target = self.schema.target
             rest = [(int(a), int(b), target) for a, b in pairs[~by_bits]]
-            self._count_directly(_Sets.of(rest), starts[~by_bits], out)
+            self._count_directly(ColumnSets.of(rest), starts[~by_bits], out)
         return out, starts
 
     def _suits_bits(self, pairs: Integers) -> NDArray[np.bool_]:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.engine import ColumnSet, Counts, Floats, PairInformation
+from tanbark.counts.column_sets import ColumnSet
+from tanbark.counts.engine import Counts, Floats, PairInformation
 from tanbark.counts.memory import DENSE_CELLS, MemoryCounts, measure_by_cells, measure_tables
 from tanbark.counts.stored import StoredCounts, stored_cells
 from tanbark.errors import InputError

@@ -12,7 +12,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.engine import ColumnSet, Counts, Floats, PairInformation
+from tanbark.counts.column_sets import ColumnSet
+from tanbark.counts.engine import Counts, Floats, PairInformation
 from tanbark.counts.memory import MemoryCounts, measure_tables
 from tanbark.errors import InputError
 from tanbark.graph.trees import pair_indices

@@ -161,26 +161,39 @@ def orient_by_rules(
 
 
 @kernel
-def _price_of_sink(v: int, adjacent: Array, left: Array) -> tuple[int, int]:
-    """Count what making v a sink would break: arrows out of it, and new unshielded pairs of its neighbours."""
+def list_neighbours(adjacent: Array) -> tuple[Array, Array]:
+    """List the nodes that an edge of any kind joins to each node; those of v are ``near[v, : degree[v]]``."""
     n = len(adjacent)
+    near, degree = np.empty((n, n), np.int64), np.zeros(n, np.int64)
+    for v in range(n):
+        for u in range(v + 1, n):
+            if adjacent[u, v] or adjacent[v, u]:
+                near[v, degree[v]], near[u, degree[u]] = u, v
+                degree[v] += 1
+                degree[u] += 1
+    return near, degree
+
+
+@kernel
+def _price_of_sink(adjacent: Array, near: Array, left: Array, v: int) -> tuple[int, int]:
+    """Count what making v a sink would break: arrows out of it, and new unshielded pairs of its neighbours."""
     out, bad = 0, 0
-    for u in range(n):
-        if not left[u] or not (adjacent[u, v] or adjacent[v, u]):
+    for u in near:
+        if not left[u]:
             continue
         out += adjacent[v, u] and not adjacent[u, v]
         if adjacent[u, v] and adjacent[v, u]:
-            for w in range(n):
-                if left[w] and w != u and (adjacent[w, v] or adjacent[v, w]):
-                    bad += not (adjacent[u, w] or adjacent[w, u])
+            for w in near:
+                bad += left[w] and w != u and not (adjacent[u, w] or adjacent[w, u])
     return out, bad
 
 
 @kernel
-def extend(adjacent: Array) -> int:
+def extend(adjacent: Array, near: Array, degree: Array) -> int:
     """Direct all edges so that no circle is left, by taking out one sink after another; give the rules broken.
 
-    The sink is the node with the fewest arrows out, then the fewest unshielded pairs, then the lowest index.
+    The sink is the node with the fewest arrows out, then the fewest unshielded pairs, then the lowest index. The
+    neighbours are as :func:`list_neighbours` gives them.
     """
     n = len(adjacent)
     left = np.ones(n, np.bool_)
@@ -192,7 +205,7 @@ def extend(adjacent: Array) -> int:
             if not left[v]:
                 continue
             if stale[v]:
-                price[v, 0], price[v, 1] = _price_of_sink(v, adjacent, left)
+                price[v, 0], price[v, 1] = _price_of_sink(adjacent, near[v, : degree[v]], left, v)
                 stale[v] = False
             if (
                 best < 0
@@ -204,8 +217,8 @@ def extend(adjacent: Array) -> int:
                 break
         broken += price[best, 0] > 0 or price[best, 1] > 0
         left[best] = False
-        for u in range(n):
-            if left[u] and (adjacent[u, best] or adjacent[best, u]):
+        for u in near[best, : degree[best]]:
+            if left[u]:
                 adjacent[u, best], adjacent[best, u] = True, False
                 stale[u] = True
     return broken

@@ -103,5 +103,5 @@ class PartialGraph:
         from tanbark.graph import kernels
 
         directed = self.adjacent.copy()
-        broken = kernels.extend(directed)
+        broken = kernels.extend(directed, *kernels.list_neighbours(directed))
         return tuple(tuple(np.flatnonzero(column).tolist()) for column in directed.T), int(broken)

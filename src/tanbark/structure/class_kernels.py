@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.graph.kernels import extend, orient_by_rules
+from tanbark.graph.kernels import extend, list_neighbours, orient_by_rules
 from tanbark.machine import kernel
 
 Array = NDArray[Any]
@@ -148,6 +148,8 @@ def best_class_move(
     lowest x, y.
     """
     n = len(adjacent)
+    near, degree = list_neighbours(adjacent)
+    roomy = _all_fit(adjacent, states, most, max_cells)  # even if all neighbours were parents
     bound = _bounds(adjacent, owner, masks, gains, fixed, allowed)
     best, kind, from_x, to_y, graph = TIE, -1, 0, 0, adjacent
     below, around, stack = np.empty(n, np.bool_), np.empty(n, np.bool_), np.empty(n, np.int64)
@@ -156,12 +158,10 @@ def best_class_move(
             break
         y, mask = owner[row], masks[row]
         member = adjacent.copy()
-        for w in range(n):
+        for w in near[y, : degree[y]]:
             if adjacent[w, y] and adjacent[y, w]:
                 member[w, y], member[y, w] = mask[w], not mask[w]
-        if extend(member) > 0:
-            continue
-        if not _all_fit(member, states, most, max_cells):
+        if extend(member, near, degree) > 0 or not (roomy or _all_fit(member, states, most, max_cells)):
             continue
         _descendants(member, y, -1, below, stack)
         room = mask.sum() < most
@@ -172,15 +172,15 @@ def best_class_move(
                     continue
                 value, how = gains[row, x], 1
                 turned = _turned(member, x, y, owner, masks, gains, allowed, most)
-                if turned > -np.inf and gains[row, x] + turned > value:
+                if value + turned > max(value, best - TIE * max(1.0, abs(best))):
                     _descendants(member, x, y, around, stack)
                     if not around[y]:
-                        value, how = gains[row, x] + turned, 2
+                        value, how = value + turned, 2
             elif x != y and room and not member[y, x] and not below[x]:
                 value, how = gains[row, x], 0
-            near = TIE * max(1.0, abs(best))
-            sooner = kind >= 0 and value >= best - near and (how, x, y) < (kind, from_x, to_y)
-            if value > best + near or sooner:
+            edge = TIE * max(1.0, abs(best))
+            sooner = kind >= 0 and value >= best - edge and (how, x, y) < (kind, from_x, to_y)
+            if value > best + edge or sooner:
                 best, kind, from_x, to_y, graph = value, how, x, y, member
     return best, kind, from_x, to_y, graph
 
@@ -201,6 +201,10 @@ def _turned(
     if not allowed[y, x] or member[:, x].sum() >= most:
         return -np.inf
     for row in range(len(owner)):
-        if owner[row] == x and (masks[row] == member[:, x]).all():
-            return gains[row, y]  # type: ignore[no-any-return]  # an element of an array
+        if owner[row] == x:
+            same = True
+            for w in range(len(member)):
+                same &= masks[row, w] == member[w, x]
+            if same:
+                return gains[row, y]  # type: ignore[no-any-return]  # an element of an array
     return -np.inf

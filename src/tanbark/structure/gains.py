@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.counts import CountEngine, PartedCounts
+from tanbark.counts.column_sets import ColumnSets
 from tanbark.counts.engine import Counts
 from tanbark.errors import OptionError, find
 from tanbark.scores import FAMILY_SCORES
@@ -22,33 +23,8 @@ Family = tuple[int, tuple[int, ...]]
 DENSE_CELLS = 1 << 16  # larger tables are scored by their observed cells
 BATCH_CELLS = 1 << 21  # cells of the tables that are asked for at once
 COMPILED = {"loglik": 0, "aic": 1, "bic": 2, "bdeu": 0, "k2": 0}  # scores with a compiled gain, and their penalty
+KNOWN_LOGS = 2048  # counts whose n ln n is looked up; few are larger
 EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # alike for equivalent graphs; without a penalty none is ever sparse
-
-
-class _Asked:
-    """Tables that are counted together, how a gain is read off each, and where it goes."""
-
-    def __init__(self) -> None:
-        self.sets: list[tuple[int, ...]] = []
-        self.cells = 0
-        self._layouts: list[Integers] = []
-        self._places: list[tuple[Floats, NDArray[Any] | list[int], int]] = []
-
-    def add(self, layout: Integers, row: Floats, columns: NDArray[Any] | list[int], sign: int = 1) -> None:
-        """Note tables, laid out as ``flat_gains`` wants it, whose gains times ``sign`` go to columns of a row."""
-        self._layouts.append(layout)
-        self._places.append((row, columns, sign))
-
-    def layout(self) -> Integers:
-        """Give the layouts of all tables."""
-        return np.concatenate(self._layouts)
-
-    def write(self, gains: Floats) -> None:
-        """Put the gains where they go."""
-        low = 0
-        for row, columns, sign in self._places:
-            row[columns] = sign * gains[low : low + len(columns)]
-            low += len(columns)
 
 
 def _masses(score: str, layout: Integers, ess: float) -> Floats:
@@ -120,17 +96,11 @@ class Gains:
         if fresh and isinstance(self._counts, PartedCounts):
             later = (family for family in ahead if family not in self._kept)
             self._counts.prefetch(columns for family in (*fresh, *later) for columns in self._sets(*family))
-        for family in fresh:
-            self._kept[family] = np.full(len(self._states), -np.inf)
-        asked = _Asked()
-        self._ask_pairs([child for child, parents in fresh if not parents], asked)
-        for child, parents in fresh:
-            if asked.cells > BATCH_CELLS:
-                self._answer(asked)
-                asked = _Asked()
-            if parents:
-                self._ask_family(child, parents, asked)
-        self._answer(asked)
+        if fresh:
+            rows = np.full((len(fresh), len(self._states)), -np.inf)
+            self._kept.update(zip(fresh, rows, strict=True))
+            self._measure_roots(fresh, rows)
+            self._measure_families(fresh, rows)
         return [self._kept[family] for family in families]
 
     def _sets(self, child: int, parents: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -167,12 +137,13 @@ class Gains:
     def _size(self, columns: Sequence[int]) -> int:
         return math.prod(self._states[column] for column in columns)
 
-    def _ask_pairs(self, children: list[int], asked: _Asked) -> None:
-        """Ask for every candidate of children without parents; a pair is counted once for both directions."""
-        if not children:
+    def _measure_roots(self, families: list[Family], rows: Floats) -> None:
+        """Measure every candidate of children without parents; a pair is counted once for both directions."""
+        roots = {child: number for number, (child, parents) in enumerate(families) if not parents}
+        if not roots:
             return
         wanted = np.zeros_like(self._allowed)
-        wanted[:, children] = self._allowed[:, children]
+        wanted[:, list(roots)] = self._allowed[:, list(roots)]
         first, second = np.nonzero(np.triu(wanted | wanted.T))
         sizes = self._levels[first] * self._levels[second]
         small = sizes <= min(DENSE_CELLS, self._max_cells)
@@ -180,70 +151,71 @@ class Gains:
             self._measure_sparse(b, (), [a] if wanted[a, b] else [])
             self._measure_sparse(a, (), [b] if wanted[b, a] else [])
         first, second, sizes = first[small], second[small], sizes[small]
-        starts = asked.cells + np.cumsum(sizes) - sizes
-        asked.sets += zip(first.tolist(), second.tolist(), strict=True)
-        asked.cells += int(sizes.sum())
-        ones, steps = np.ones_like(first), self._levels[second]
-        for child, candidate, step_state, step_level in ((first, second, steps, ones), (second, first, ones, steps)):
-            axes = (ones, ones, ones, ones, self._levels[child], step_state, self._levels[candidate], step_level)
-            layout = np.stack([starts, *axes], axis=1)
-            for node in children:
-                mine = np.flatnonzero((child == node) & wanted[candidate, child])
-                asked.add(layout[mine], self._kept[node, ()], candidate[mine])
+        child, candidate = np.concatenate([first, second]), np.concatenate([second, first])
+        layout = np.ones((len(child), 9), np.int64)
+        layout[:, 0] = np.tile(np.cumsum(sizes) - sizes, 2)
+        layout[:, 5], layout[:, 7] = self._levels[child], self._levels[candidate]
+        layout[: len(first), 6] = layout[len(first) :, 8] = self._levels[second]
+        sets = ColumnSets(np.stack([first, second], axis=1).ravel(), np.arange(0, 2 * len(first) + 1, 2))
+        mine = wanted[candidate, child]
+        number = np.array([roots.get(column, -1) for column in range(len(wanted))])
+        rows[number[child[mine]], candidate[mine]] = self._gains_of(sets, layout[mine])
 
-    def _ask_family(self, child: int, parents: tuple[int, ...], asked: _Asked) -> None:
-        """Ask for all candidates of a family and for the removal of its parents; measure at once what is too large."""
-        base, row = (*parents, child), self._kept[child, parents]
-        size, states = self._size(base), self._states[child]
-        free = self._allowed[:, child].copy()
-        free[list(parents)] = False
-        candidates = np.flatnonzero(free)
-        levels = self._levels[candidates]
-        dense = levels <= min(DENSE_CELLS, self._max_cells) // size
-        self._measure_sparse(child, parents, candidates[~dense].tolist())
-        candidates, levels = candidates[dense], levels[dense]
-        layout = np.ones((len(candidates), 9), np.int64)
-        layout[:, 0] = asked.cells + size * (np.cumsum(levels) - levels)
-        layout[:, 1], layout[:, 2] = size // states, states * levels
-        layout[:, 5], layout[:, 6], layout[:, 7] = states, levels, levels
-        asked.sets += [(*base, candidate) for candidate in candidates.tolist()]
-        asked.cells += size * int(levels.sum())
-        asked.add(layout, row, candidates)
-        if size <= DENSE_CELLS:
-            self._ask_removal(parents, states, row, asked)
-            asked.sets.append(base)
-            asked.cells += size
-        else:
+    def _measure_families(self, families: list[Family], rows: Floats) -> None:
+        """Measure all candidates of families with parents, and the removal of these."""
+        from tanbark.structure.gain_kernels import lay_out_families
+
+        numbers = np.array([number for number, (_, parents) in enumerate(families) if parents], np.int64)
+        most, low = min(DENSE_CELLS, self._max_cells), 0
+        while low < len(numbers):
+            asked = [families[number] for number in numbers[low:].tolist()]
+            given = ColumnSets.of([parents for _, parents in asked])
+            children = np.array([child for child, _ in asked], np.int64)
+            done, sets, layout, place = lay_out_families(
+                children, given.members, given.ends, self._allowed, self._levels, most, DENSE_CELLS, BATCH_CELLS
+            )
+            family, column, sign = place.T
+            rows[numbers[low + family], column] = sign * self._gains_of(ColumnSets(*sets), layout)
+            low += done
+        for (child, parents), row in zip(families, rows, strict=True):
+            if parents:
+                self._measure_large(child, parents, row)
+
+    def _measure_large(self, child: int, parents: tuple[int, ...], row: Floats) -> None:
+        """Measure by their observed cells the tables of a family that are too large to be held."""
+        size = self._size((*parents, child))
+        if size * max(self._states) <= min(DENSE_CELLS, self._max_cells):
+            return
+        large = self._allowed[:, child] & (self._levels > min(DENSE_CELLS, self._max_cells) // size)
+        large[list(parents)] = False
+        self._measure_sparse(child, parents, np.flatnonzero(large).tolist())
+        if size > DENSE_CELLS:
             for parent in parents:
                 row[parent] = -self._sparse_gain(child, tuple(p for p in parents if p != parent), parent)
 
-    def _ask_removal(self, parents: tuple[int, ...], states: int, row: Floats, asked: _Asked) -> None:
-        """Lay out the table of a family, which is asked for next, with each parent in turn as the candidate."""
-        sizes = [self._states[parent] for parent in parents]
-        layout = []
-        for place, levels in enumerate(sizes):
-            outer, inner = math.prod(sizes[:place]), math.prod(sizes[place + 1 :])
-            step = inner * states
-            layout.append((asked.cells, outer, levels * step, inner, states, states, 1, levels, step))
-        asked.add(np.array(layout, np.int64), row, list(parents), -1)
-
-    def _answer(self, asked: _Asked) -> None:
-        """Count all that was asked for, and keep the gains."""
-        if not asked.sets:
-            return
-        flat, layout = self._counts.flat_tables(asked.sets), asked.layout()
+    def _gains_of(self, sets: ColumnSets, layout: Integers) -> Floats:
+        """Count tables, and give the gains that are laid out in them."""
         found = np.empty(len(layout))
+        if not len(sets):
+            return found
+        flat = self._counts.flat_tables(sets)
         if self._name in COMPILED:
             from tanbark.structure import gain_kernels
 
             masses = _masses(self._name, layout, self._ess)
-            gain_kernels.flat_gains(flat, layout, masses, COMPILED[self._name], found)
+            gain_kernels.flat_gains(flat, layout, masses, COMPILED[self._name], self._n_log_n, found)
         else:
             shapes, kind = np.unique(layout[:, [1, 3, 5, 7]], axis=0, return_inverse=True)
             for number in range(len(shapes)):
                 alike = np.flatnonzero(kind.ravel() == number)
                 found[alike] = self._stacked_gains(_stack(flat, layout[alike]))
-        asked.write(found)
+        return found
+
+    @cached_property
+    def _n_log_n(self) -> Floats:
+        from tanbark.structure.gain_kernels import list_n_log_n
+
+        return list_n_log_n(KNOWN_LOGS)  # type: ignore[no-any-return]  # a compiled function has no types
 
     def _stacked_gains(self, stack: Counts) -> Floats:
         """Score (families, configs, child, candidate) tables with and without their candidates."""

@@ -58,9 +58,9 @@ class Climb(MovingGraph):
     def __init__(self, gains: Gains, rules: Rules, start: Mask) -> None:
         super().__init__(rules, start)
         self.gains = gains
-        self.score = sum(gains.family_scores([(node, self.parents(node)) for node in range(len(start))]))
         self._toggle = np.full(start.shape, -np.inf)
         self._renew(range(len(start)))
+        self.score = sum(gains.family_scores([(node, self.parents(node)) for node in range(len(start))]))
 
     def _renew(self, nodes: Iterable[int]) -> None:
         """Look up the gains of the families of nodes."""

@@ -1,0 +1,52 @@
+"""Sets of columns, laid out for the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+ColumnSet = tuple[int, ...]
+Integers = NDArray[np.int64]
+
+
+class ColumnSets(Sequence[ColumnSet]):
+    """Sets of columns one after another in one array: those of set s are ``members[ends[s] : ends[s + 1]]``.
+
+    >>> ColumnSets.of([(3, 1), (2,)])[0]
+    (3, 1)
+    """
+
+    def __init__(self, members: Integers, ends: Integers) -> None:
+        self.members, self.ends = members, ends
+
+    @classmethod
+    def of(cls, sets: Sequence[ColumnSet]) -> ColumnSets:
+        """Lay out a list of sets, unless it is."""
+        if isinstance(sets, ColumnSets):
+            return sets
+        members = np.array([column for columns in sets for column in columns], np.int64)
+        return cls(members, np.cumsum([0, *map(len, sets)]))
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+    @overload
+    def __getitem__(self, place: int) -> ColumnSet: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[ColumnSet]: ...
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(len(self)))]
+        number = range(len(self))[place]
+        return tuple(self.members[self.ends[number] : self.ends[number + 1]].tolist())
+
+    def measure(self, states: Integers) -> tuple[Integers, Integers]:
+        """Give the cells of the table of each set, and the most states that a column in it has."""
+        from tanbark.counts import kernels
+
+        sizes, highest = np.ones(len(self), np.int64), np.ones(len(self), np.int64)
+        kernels.measure_sets(self.members, self.ends, states, sizes, highest)
+        return sizes, highest
