@@ -37,11 +37,23 @@ def _add_rows(count: int) -> Any:
         rows = [builder.load(builder.gep(chosen, [builder.add(args[5], wide(k))])) for k in range(count)]
         rows = [builder.zext(row, wide) for row in rows]
         first = [builder.gep(places, [builder.mul(row, n_groups)]) for row in rows]
-        with cgutils.for_range(builder, n_groups) as loop:
+        word, short = ir.IntType(64), ir.IntType(16)
+
+        def multiply(k: int, place: Any) -> None:
+            place = builder.zext(place, wide)
+            entry = builder.load(builder.bitcast(builder.gep(entries, [place]), four.as_pointer()), align=8)
+            builder.store(builder.fmul(builder.load(found[k]), entry), found[k])
+
+        whole = builder.and_(n_groups, wide(-4))
+        with cgutils.for_range_slice(builder, wide(0), whole, wide(4)) as (group, _):
             for k in range(count):
-                place = builder.zext(builder.load(builder.gep(first[k], [loop.index])), wide)
-                entry = builder.load(builder.bitcast(builder.gep(entries, [place]), four.as_pointer()), align=8)
-                builder.store(builder.fmul(builder.load(found[k]), entry), found[k])
+                at = builder.bitcast(builder.gep(first[k], [group]), word.as_pointer())
+                packed = builder.load(at, align=2)
+                for part in range(4):
+                    multiply(k, builder.trunc(builder.lshr(packed, word(16 * part)), short))
+        with cgutils.for_range_slice(builder, whole, n_groups, wide(1)) as (group, _):
+            for k in range(count):
+                multiply(k, builder.load(builder.gep(first[k], [group])))
         for k in range(count):
             product, at = builder.load(found[k]), builder.gep(sums, [rows[k]])
             total = builder.load(at, align=8)
