@@ -313,3 +313,15 @@ def pair_gains(
                     cell += n_classes
         gain[pair] = max(information, 0.0)
         rows[pair] = total
+
+
+@kernel
+def gather_tables(flat: Array, starts: Array, left_strides: Array, right_strides: Array, out: Array) -> None:
+    """Copy (left, right, class) tables of one shape out of a flat array; the classes of a cell stand together."""
+    tables, n_left, n_right, n_classes = out.shape
+    for table in range(tables):
+        for left in range(n_left):
+            for right in range(n_right):
+                place = starts[table] + left_strides[table] * left + right_strides[table] * right
+                for c in range(n_classes):
+                    out[table, left, right, c] = flat[place + c]

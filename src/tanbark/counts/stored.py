@@ -148,6 +148,8 @@ class StoredCounts:
 
     def _pair_stack(self, sets: NDArray[np.int64]) -> Counts:
         """Look up many tables (feature, feature, class) of one shape at once."""
+        from tanbark.counts import kernels
+
         states = np.array(self.schema.cardinalities, np.int64)
         left, right, target = sets[:, 0], sets[:, 1], self.schema.target
         first, second = np.minimum(left, right), np.maximum(left, right)
@@ -155,9 +157,9 @@ class StoredCounts:
         n_left, n_right, n_classes = states[sets[0]].tolist()
         left_stride = np.where(left < right, n_right, 1) * n_classes
         right_stride = np.where(left < right, 1, n_left) * n_classes
-        place = start[:, None, None, None] + np.arange(n_classes)
-        place = place + left_stride[:, None, None, None] * np.arange(n_left)[:, None, None]
-        return np.asarray(self.flat[place + right_stride[:, None, None, None] * np.arange(n_right)[:, None]])
+        found = np.empty((len(sets), n_left, n_right, n_classes), self.flat.dtype)
+        kernels.gather_tables(self.flat, start, left_stride, right_stride, found)
+        return found
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[NDArray[np.int64], Counts]]:
         """Give the cells that occur in stored tables."""

@@ -124,6 +124,17 @@ def average_models(
 
 
 @kernel
+def place_shares(found: Array, states: Array, values: Array, shares: Array) -> None:
+    """Copy (super-parents, feature, class) tables of one shape to where their states and values begin."""
+    tables, n_states, n_values, n_classes = found.shape
+    for table in range(tables):
+        for state in range(n_states):
+            for value in range(n_values):
+                for c in range(n_classes):
+                    shares[states[table] + state, values[table] + value, c] = found[table, state, value, c]
+
+
+@kernel
 def join_shares(
     shares: Array, sizes: Array, groups: Array, strides: Array, places: Array, out: Array, lows: Array, highs: Array
 ) -> None:
@@ -146,10 +157,12 @@ def join_shares(
                     products[place, c] *= entries[at[i, place], c]
         for group in range(len(places)):
             last = places[group + 1] if group + 1 < len(places) else out.shape[1]
+            low, high = lows[group], highs[group]
             for place in range(places[group], last):
                 for c in range(shares.shape[2]):
-                    lows[group] = min(lows[group], products[place, c])
-                    highs[group] = max(highs[group], products[place, c])
+                    value = products[place, c]
+                    low, high = value if value < low else low, value if value > high else high
+            lows[group], highs[group] = low, high
 
 
 @kernel

@@ -94,6 +94,8 @@ def _fill_shares(
     smoothing: Smoothing, shares: Floats,
 ) -> None:  # fmt: skip
     """Estimate P(feature | super-parents, class) for every model and feature, tables of one shape at a time."""
+    from tanbark.inference import average_kernels
+
     places = np.cumsum(sizes) - sizes
     row, feature = (grid.ravel() for grid in np.indices((len(models), len(sizes))))
     others = (models[row] != feature[:, None]).all(axis=1)
@@ -105,9 +107,8 @@ def _fill_shares(
             stack = _stack(counts, sets[some])
             *above, below, n_classes = stack.shape[1:]
             flat = stack.reshape(len(some), math.prod(above), below, n_classes)
-            states = starts[row[some]][:, None, None] + np.arange(flat.shape[1])[:, None]
-            values = places[feature[some]][:, None, None] + np.arange(below)
-            shares[states, values] = estimate(flat, 2, smoothing, stacked=True)
+            found = estimate(flat, 2, smoothing, stacked=True)
+            average_kernels.place_shares(found, starts[row[some]], places[feature[some]], shares)
 
 
 def _alike(shapes: NDArray[np.int64]) -> list[NDArray[np.intp]]:

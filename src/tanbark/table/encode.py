@@ -33,14 +33,32 @@ def encode(
     ``extra_states`` asks for a type that also holds that many states (the class's).
     """
     dtype = code_dtype((*(column.n_states for column in columns), extra_states, 1))
-    codes: Codes = np.empty((table.n_columns + (extra_states > 0), table.n_rows), dtype)
     unseen = np.zeros(table.n_columns, np.int64)
-    for block in table.blocks:
-        _encode_block(block, columns, codes, unseen, thread_count(n_jobs))
-    for item in table.coded:
-        _encode_coded(item, columns[item.column], codes, unseen)
+    n_codes = table.n_columns + (extra_states > 0)
+    turned = _take_turned(table, columns) if dtype == np.uint8 else None
+    if turned is not None:
+        codes: Codes = turned[:n_codes]
+    else:
+        codes = np.empty((n_codes, table.n_rows), dtype)
+        for block in table.blocks:
+            _encode_block(block, columns, codes, unseen, thread_count(n_jobs))
+        for item in table.coded:
+            _encode_coded(item, columns[item.column], codes, unseen)
     _code_gaps(table, columns, codes)
     return Encoded(codes, {columns[c].name: int(unseen[c]) for c in np.flatnonzero(unseen)})
+
+
+def _take_turned(table: RawTable, columns: tuple[Column, ...]) -> NDArray[np.uint8] | None:
+    """Take what the look at a table has turned, where the numbers in it are the codes."""
+    taken = [block.turned.pop() for block in table.blocks if block.turned]
+    if len(table.blocks) != 1 or not taken or table.blocks[0].columns != tuple(range(table.n_columns)):
+        return None
+    turned, highest = taken[0]
+    for column, most in zip(columns, highest, strict=True):
+        n = len(column.levels)
+        if column.kind != "category" or not most < n or column.levels != tuple(range(n)):
+            return None
+    return turned
 
 
 def _code_gaps(table: RawTable, columns: tuple[Column, ...], codes: Codes) -> None:

@@ -30,15 +30,32 @@ def look_integers(block: Array, seen: Array, outside: Array) -> None:
 
 
 @kernel
-def look_small(block: Array, seen: Array, strange: Array) -> None:
-    """Mark the whole numbers from 0 to 63 of each column in the bits of ``seen``; others leave bits in ``strange``."""
+def look_small(block: Array, low: int, out: Array, seen: Array, strange: Array) -> None:
+    """Mark the whole numbers from 0 to 63 of each column in the bits of ``seen``; others leave bits in ``strange``.
+
+    The numbers go to ``out[column, low + row]``, which is of use where all are small.
+    """
     rows, columns = block.shape
-    for row in range(rows):
-        values = block[row]
-        for column in range(columns):
-            value = np.uint64(values[column])
-            seen[column] |= np.uint64(1) << (value & np.uint64(63))
-            strange[column] |= value >> np.uint64(6)
+    tile = np.empty((TILE_ROWS, columns), np.uint8)
+    for top in range(0, rows, TILE_ROWS):
+        size = min(TILE_ROWS, rows - top)
+        for row in range(size):
+            values, found = block[top + row], tile[row]
+            for column in range(columns):
+                value = np.uint64(values[column])
+                seen[column] |= np.uint64(1) << (value & np.uint64(63))
+                strange[column] |= value >> np.uint64(6)
+                found[column] = value
+        _turn(tile[:size], low + top, out)
+
+
+@kernel
+def _turn(tile: Array, low: int, out: Array) -> None:
+    """Write rows as columns: ``out[column, low + row]``."""
+    for column in range(tile.shape[1]):
+        turned = out[column, low : low + len(tile)]
+        for row in range(len(turned)):
+            turned[row] = tile[row, column]
 
 
 @kernel
@@ -109,10 +126,7 @@ def encode_plain(block: Array, base: Array, span: Array, missing: int, low: int,
                 strange = code >= np.uint64(span[column])
                 found[column] = np.uint64(missing) if strange else code
                 unseen[column] += strange
-        for column in range(columns):
-            turned = out[column, low + top : low + top + size]
-            for row in range(size):
-                turned[row] = tile[row, column]
+        _turn(tile[:size], low + top, out)
 
 
 @kernel

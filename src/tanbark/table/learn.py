@@ -111,14 +111,15 @@ def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
 
 
 def _look_small(block: NumberBlock, threads: int) -> list[Look] | None:
-    """Look at whole numbers the quick way; None where not all lie from 0 to 63."""
+    """Look at whole numbers the quick way, turning them on the way; None where not all lie from 0 to 63."""
     from tanbark.table import kernels
 
     rows, n_columns = block.values.shape
+    turned = np.empty((n_columns + 1, rows), np.uint8)
 
     def work(low: int, high: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         seen, strange = np.zeros(n_columns, np.uint64), np.zeros(n_columns, np.uint64)
-        kernels.look_small(block.values[low:high], seen, strange)
+        kernels.look_small(block.values[low:high], low, turned, seen, strange)
         return seen, strange
 
     if work(0, min(rows, 64))[1].any():
@@ -127,6 +128,7 @@ def _look_small(block: NumberBlock, threads: int) -> list[Look] | None:
     if any(strange.any() for _, strange in parts):
         return None
     bits = np.bitwise_or.reduce([seen for seen, _ in parts])
+    block.turned[:] = [(turned, [int(column).bit_length() - 1 for column in bits])]
     return [Look(np.flatnonzero((column >> np.arange(64, dtype=np.uint64)) & np.uint64(1))) for column in bits]
 
 

@@ -9,7 +9,7 @@ import datetime
 import decimal
 import numbers
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import narwhals as nw
@@ -27,10 +27,15 @@ EXACT = 2**53  # a float can tell whole numbers up to here apart
 
 @dataclass(frozen=True, eq=False)
 class NumberBlock:
-    """Numbers of one or more columns: int64, float64 (NaN is a gap) or bool, of shape (n_rows, len(columns))."""
+    """Numbers of one or more columns: int64, float64 (NaN is a gap) or bool, of shape (n_rows, len(columns)).
+
+    ``turned`` is where a look at small whole numbers leaves them for the encoding, column by column, with room for one
+    column more, and the highest of each; who takes them may write to them.
+    """
 
     columns: tuple[int, ...]
     values: Array
+    turned: list[tuple[NDArray[np.uint8], list[int]]] = field(default_factory=list, repr=False)
 
 
 @dataclass(frozen=True, eq=False)

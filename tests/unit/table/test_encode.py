@@ -170,3 +170,35 @@ def test_threads_change_nothing(n_jobs):
     columns = learn_schema(table, lambda *_: np.zeros(0), n_jobs=n_jobs)
     assert columns == learn_schema(table, lambda *_: np.zeros(0), n_jobs=1)
     assert np.array_equal(encode(table, columns, n_jobs=n_jobs).codes, encode(table, columns, n_jobs=1).codes)
+
+
+def no_cuts(values, observed):
+    return np.zeros(0)
+
+
+@few
+@given(st.integers(1, 200), st.integers(1, 6), st.sampled_from([0, 1, 60]), st.integers(1, 5), st.randoms())
+def test_codes_after_a_look_equal_those_without_one(n_rows, n_columns, base, n_levels, random):
+    values = np.array([[base + random.randrange(n_levels) for _ in range(n_columns)] for _ in range(n_rows)])
+    before = values.copy()
+    table = read_table(values)
+    columns = learn_schema(table, no_cuts)
+    for extra in (2, 300, 0, 2):  # what the look has left is there once, and too narrow for 300 classes
+        learn_schema(table, no_cuts)
+        for _ in range(2):
+            found, expected = (encode(t, columns, extra_states=extra) for t in (table, read_table(values)))
+            assert found.codes.dtype == expected.codes.dtype
+            assert np.array_equal(found.codes[:n_columns], expected.codes[:n_columns])
+            assert found.codes.shape == expected.codes.shape
+            assert found.unseen == expected.unseen
+            found.codes[:] = 7
+    assert np.array_equal(values, before)
+
+
+def test_a_look_serves_no_schema_that_knows_less():
+    table = read_table(np.array([[0, 1], [1, 0], [2, 1]]))
+    learn_schema(table, no_cuts)
+    columns = (category(0, 1), category(0, 1))
+    encoded = encode(table, columns)
+    assert encoded.codes.tolist() == [[0, 1, 255], [1, 0, 1]]
+    assert encoded.unseen == {"x": 1}
