@@ -71,6 +71,7 @@ class IndependenceTests:
         self._bits = self._pack(codes, weights, labels, n_given)
         self._stretch = max(32, WORTH_THREADS // max(2 * codes.shape[1], 1))
         self._stores = [make_store(codes.shape[1]) for _ in range(self._threads)]
+        self._rooms: dict[int, tuple[int, tuple[Any, Any]]] = {}  # of each thread, and for which order
 
     def _pack(
         self, codes: NDArray[Any], weights: NDArray[np.float64], labels: Integers, n_given: int
@@ -143,7 +144,7 @@ class IndependenceTests:
         while child < len(children):
             gone, child, parent = kernels.thin(
                 adjacent, children, parents, child, parent, order, largest, both_ends, self._base, self._ess,
-                self._bits, self._keys, self._stores[0], found[deleted:], tests,
+                self._bits, self._keys, self._stores[0], *self._room(0, order), found[deleted:], tests,
             )  # fmt: skip
             deleted += gone
             if child < len(children):
@@ -155,6 +156,20 @@ class IndependenceTests:
                     found[deleted] = [x, y, *separator]
                     deleted += 1
         return found[:deleted], int(tests[0])
+
+    def _room(self, thread: int, order: int) -> tuple[Any, Any]:
+        """Give a thread room for separating sets of a size; what there is serves smaller ones too."""
+        from tanbark.counts import independence_kernels as kernels
+
+        held, room = self._rooms.get(thread, (-1, (None, None)))
+        if order > held:
+            bits, segments = self._bits[0], self._bits[3]
+            room = (
+                kernels.make_bit_room(order, bits.shape[1], len(segments) - 1),
+                kernels.make_key_room(order, self._keys[0].shape[1]),
+            )
+            self._rooms[thread] = order, room
+        return room
 
     def _thin_together(
         self, adjacent: NDArray[np.bool_], x: int, y: int, order: int, both_ends: bool
@@ -170,7 +185,7 @@ class IndependenceTests:
         def work(number: int, chosen: Integers, count: int) -> int:
             found: int = kernels.separate(
                 x, y, candidates, common, chosen, count, self._base, self._ess, self._bits, self._keys,
-                self._stores[number],
+                self._stores[number], *self._room(number, order),
             )  # fmt: skip
             return found
 

@@ -3,6 +3,8 @@
 Rows come twice: as codes, and, where every value is known and every row counts once, as bitsets. Row 0 of ``bits`` has
 a bit for every row; ``bits[first[column] + s]`` has one for the rows in state s >= 1 of a column; state 0 is the rest.
 The words of class c are ``segments[c]`` to ``segments[c + 1]``, so that the class is in every condition for nothing.
+What a search writes to is made once, by ``make_bit_room`` and ``make_key_room``: fresh pages of memory for every edge
+took longer than the counting.
 """
 
 from __future__ import annotations
@@ -94,61 +96,78 @@ def next_combination(chosen: Array, n: int) -> int:
 
 
 @kernel
+def _configurations(chosen: Array, candidates: Array, common: Array, states: Array, base_q: float) -> float:
+    """Count the joint states of a combination; 0 if all its members are common: it was asked before, in vain."""
+    q, fresh = base_q, len(chosen) == 0
+    for place in chosen:
+        q *= states[candidates[place]]
+        fresh |= not common[place]
+    return q if fresh else 0.0
+
+
+@kernel
+def _deepen(place: int, column: int, data: Any, levels: Array, counts: Array, sizes: Array, n_entries: Array) -> None:
+    """Make the bitsets and the counts of a level with a further column from those of the level before."""
+    bits, first, states, segments = data
+    size, n_states = n_entries[place], states[column]
+    states_bits = bits[first[column] : first[column] + n_states]
+    _extend(levels[place], size, counts[place], states_bits, n_states, sizes[: place + 2], segments, counts[place + 1])
+    for entry in range(size):
+        levels[place + 1, entry] = levels[place, entry]
+        for state in range(1, n_states):
+            levels[place + 1, state * size + entry] = levels[place, entry] & states_bits[state]
+    sizes[place + 2], n_entries[place + 1] = n_states, size * n_states
+
+
+def make_bit_room(order: int, n_words: int, n_classes: int) -> tuple[Array, Array, Array]:
+    """Make room for ``separate_by_bits``: the levels' bitsets, their counts, and the table of a test."""
+    return (
+        np.empty((order, BIT_BLOCK, n_words), np.uint64),
+        np.empty((order, BIT_BLOCK * n_classes), np.int64),
+        np.empty(2 * BIT_BLOCK * n_classes, np.int64),  # one column more, of at least two states, than BIT_BLOCK allows
+    )
+
+
+def make_key_room(order: int, n_rows: int) -> tuple[Array, ...]:
+    """Make room for ``separate_by_keys``: the rows' keys by level, their number, a hash table, cells, a table."""
+    slots = max(64, 1 << (2 * n_rows - 1).bit_length())
+    return (
+        np.empty((order + 1, n_rows), np.int64), np.empty(order + 1, np.int64), np.empty(slots, np.int64),
+        np.empty(slots, np.int64), np.empty(slots), np.empty(n_rows, np.int64), np.empty(8 * n_rows + 4096),
+    )  # fmt: skip
+
+
+@kernel
 def separate_by_bits(
     x: int, y: int, candidates: Array, common: Array, chosen: Array, count: int, base_q: float, ess: float, data: Any,
-    store: Any,
+    store: Any, room: Any,
 ) -> int:  # fmt: skip
     """Test up to ``count`` combinations from ``chosen`` on; give the first that separates x and y, or -1.
 
     A combination all of whose members are ``common`` was asked before from the other end, in vain.
     """
     bits, first, states, segments = data
-    order, n_classes = len(chosen), len(segments) - 1
-    widest = 1
-    for candidate in candidates:
-        widest = max(widest, states[candidate])
+    levels, counts, table = room
+    last, n_classes = len(chosen) - 1, len(segments) - 1
     n_x, n_y = states[x], states[y]
-    entries = n_x * n_y
-    largest = entries * widest ** (order - 1)
-    levels = np.empty((order, largest, bits.shape[1]), np.uint64)
-    counts = np.empty((order, largest * n_classes), np.int64)
-    table = np.empty(largest * widest * n_classes, np.int64)
-    sizes, n_entries = np.empty(order + 2, np.int64), np.empty(order + 1, np.int64)
-    sizes[0], sizes[1], n_entries[0] = n_y, n_x, entries
+    sizes, n_entries = np.empty(last + 3, np.int64), np.empty(last + 2, np.int64)
+    sizes[0], sizes[1], n_entries[0] = n_y, n_x, n_x * n_y
     for i in range(n_x):
         for j in range(n_y):
             levels[0, i * n_y + j] = bits[first[x] + i if i else 0] & bits[first[y] + j if j else 0]
     _count_pair(x, y, data, sizes[:2], counts[0])
     built = 0
     for asked in range(count):
-        known = order > 0
-        for place in range(order):
-            known &= common[chosen[place]]
-        if not known:
-            q = base_q
-            for place in range(order):
-                q *= states[candidates[chosen[place]]]
-            for place in range(built, order - 1):
-                column = candidates[chosen[place]]
-                size, n_states = n_entries[place], states[column]
-                states_bits = bits[first[column] : first[column] + n_states]
-                _extend(
-                    levels[place], size, counts[place], states_bits, n_states, sizes[: place + 2], segments,
-                    counts[place + 1],
-                )  # fmt: skip
-                for entry in range(size):
-                    levels[place + 1, entry] = levels[place, entry]
-                    for state in range(1, n_states):
-                        levels[place + 1, state * size + entry] = levels[place, entry] & states_bits[state]
-                sizes[place + 2], n_entries[place + 1] = n_states, size * n_states
-                built = place + 1
-            column = candidates[chosen[order - 1]]
-            size, n_states = n_entries[order - 1], states[column]
+        q = _configurations(chosen, candidates, common, states, base_q)
+        if q > 0.0:
+            for place in range(built, last):
+                _deepen(place, candidates[chosen[place]], data, levels, counts, sizes, n_entries)
+            built = last
+            column = candidates[chosen[last]]
+            size, n_states = n_entries[last], states[column]
             states_bits = bits[first[column] : first[column] + n_states]
-            _extend(
-                levels[order - 1], size, counts[order - 1], states_bits, n_states, sizes[: order + 1], segments, table
-            )
-            n_z = size * n_states // entries
+            _extend(levels[last], size, counts[last], states_bits, n_states, sizes[: last + 2], segments, table)
+            n_z = size * n_states // (n_x * n_y)
             if factor_of_table(table, n_z, n_x, n_y, n_classes, q, ess, True, store) > TIE:
                 return asked
         changed = next_combination(chosen, len(candidates))
@@ -161,31 +180,21 @@ def separate_by_bits(
 @kernel
 def separate_by_keys(
     x: int, y: int, candidates: Array, common: Array, chosen: Array, count: int, base_q: float, ess: float, data: Any,
-    store: Any,
+    store: Any, room: Any,
 ) -> int:  # fmt: skip
     """Do what ``separate_by_bits`` does, row by row: for weights, gaps, many states and large conditions."""
     codes, weights, states, given, n_given = data
     order, n_rows = len(chosen), codes.shape[1]
     n_x, n_y = states[x], states[y]
-    slots_needed = 64
-    while slots_needed < 2 * n_rows:
-        slots_needed *= 2
-    slots, ranks, sums = np.empty(slots_needed, np.int64), np.empty(slots_needed, np.int64), np.empty(slots_needed)
-    keys, n_keys = np.empty((order + 1, n_rows), np.int64), np.empty(order + 1, np.int64)
+    keys, n_keys, slots, ranks, sums, cells, dense = room
     for row in range(n_rows):
         bad = codes[x, row] >= n_x or codes[y, row] >= n_y
         keys[0, row] = -1 if bad else given[row]
     n_keys[0] = n_given
-    cells, dense = np.empty(n_rows, np.int64), np.zeros(8 * n_rows + 4096)
     built = 0
     for asked in range(count):
-        known = order > 0
-        for place in range(order):
-            known &= common[chosen[place]]
-        if not known:
-            q = base_q
-            for place in range(order):
-                q *= states[candidates[chosen[place]]]
+        q = _configurations(chosen, candidates, common, states, base_q)
+        if q > 0.0:
             for place in range(built, order):
                 column = candidates[chosen[place]]
                 n_keys[place + 1] = add_column(
@@ -235,7 +244,7 @@ def _factor_of_keys(
 @kernel
 def separate(
     x: int, y: int, candidates: Array, common: Array, chosen: Array, count: int, base_q: float, ess: float,
-    bit_data: Any, key_data: Any, store: Any,
+    bit_data: Any, key_data: Any, store: Any, bit_room: Any, key_room: Any,
 ) -> int:  # fmt: skip
     """Choose the quicker way to look for a separating combination; both find the same."""
     bits, first, states = bit_data[0], bit_data[1], bit_data[2]
@@ -253,17 +262,18 @@ def separate(
         return 0 if value > TIE else -1
     if able and size <= BIT_BLOCK:
         return separate_by_bits(  # type: ignore[no-any-return]  # a kernel of our own
-            x, y, candidates, common, chosen, count, base_q, ess, bit_data, store
+            x, y, candidates, common, chosen, count, base_q, ess, bit_data, store, bit_room
         )
     return separate_by_keys(  # type: ignore[no-any-return]  # a kernel of our own
-        x, y, candidates, common, chosen, count, base_q, ess, key_data, store
+        x, y, candidates, common, chosen, count, base_q, ess, key_data, store, key_room
     )
 
 
 @kernel
 def thin(
     adjacent: Array, children: Array, parents: Array, start: int, start_parent: int, order: int, largest: int,
-    both_ends: bool, base_q: float, ess: float, bit_data: Any, key_data: Any, store: Any, found: Array, n_tests: Array,
+    both_ends: bool, base_q: float, ess: float, bit_data: Any, key_data: Any, store: Any, bit_room: Any, key_room: Any,
+    found: Array, n_tests: Array,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Delete edges from ``parents`` into ``children`` that a set of ``order`` potential parents of the child separates.
 
@@ -301,7 +311,10 @@ def thin(
                 return deleted, position, number
             chosen[:] = np.arange(order)
             count = np.int64(np.round(sets))
-            at = separate(x, y, candidates[:size], common[:size], chosen, count, base_q, ess, bit_data, key_data, store)
+            at = separate(
+                x, y, candidates[:size], common[:size], chosen, count, base_q, ess, bit_data, key_data, store, bit_room,
+                key_room,
+            )  # fmt: skip
             n_tests[0] += count if at < 0 else at + 1
             if at >= 0:
                 adjacent[x, y], adjacent[y, x] = False, False
