@@ -25,13 +25,40 @@ def brute(network, codes):
         return np.log([naive.class_joint(network, row, 255) for row in codes.T])
 
 
-@given(seeds, st.integers(1, 7), st.booleans(), st.sampled_from([0.0, 0.3, 0.7, 1.0]), st.booleans())
-@settings(max_examples=150, deadline=None)
-def test_any_graph_any_gaps(seed, n_features, augmented, share, zeros):
+@given(
+    seeds, st.integers(1, 7), st.booleans(), st.sampled_from([0.0, 0.3, 0.7, 1.0]), st.booleans(),
+    st.sampled_from([0, 6, eliminate.MOST_STATES]),
+)  # fmt: skip
+@settings(max_examples=200, deadline=None)
+def test_any_graph_any_gaps(seed, n_features, augmented, share, zeros, most_states):
     rng = np.random.default_rng(seed)
     network = make_network(rng, n_features=n_features, augmented=augmented, zeros=zeros)
     codes = rows_with_gaps(rng, network, 6, share)
-    assert joint_log_proba(network, codes) == pytest.approx(brute(network, codes), abs=1e-10)
+    with pytest.MonkeyPatch.context() as patch:  # none, some or all of the sums row by row
+        patch.setattr(eliminate, "MOST_STATES", most_states)
+        found = joint_log_proba(network, codes)
+    assert found == pytest.approx(brute(network, codes), abs=1e-10)
+
+
+def test_sums_row_by_row_leave_only_what_is_wide_or_tiny():
+    rng = np.random.default_rng(8)
+    network = make_network(rng, n_features=12, max_parents=3, augmented=True)
+    codes = rows_with_gaps(rng, network, 500, 0.4)
+    expected = np.zeros((500, network.schema.cardinalities[-1]))
+    eliminate._add_eliminated(network, codes, expected)
+    for threads in (1, 2):
+        out = np.ones_like(expected)
+        assert not len(eliminate._add_summed(network, codes, out, threads))
+        assert out - 1.0 == pytest.approx(expected, abs=1e-10)
+    tiny = star(150)
+    tables = (np.full((2, 2, 2), 0.5), *tiny.tables[1:])
+    parents = ((1, 150), *tiny.dag.parents[1:])
+    tables, parents = (tables[0], np.full((2, 2), 0.5), *tables[2:]), (parents[0], (150,), *parents[2:])
+    general = Network(tiny.schema, Dag(tiny.dag.names, parents), tables)
+    rows = np.zeros((150, 2), np.uint8)
+    rows[0, 0] = 255
+    assert eliminate._add_summed(general, rows, np.zeros((2, 2)), 1).tolist() == [0]
+    assert np.isfinite(joint_log_proba(general, rows)).all()
 
 
 @given(seeds, st.sampled_from([0.2, 0.6]), st.booleans())
@@ -114,6 +141,7 @@ def test_a_state_that_left_the_range_of_floats_is_found_again():
 
 def test_too_wide_a_sum_is_refused_with_its_width(monkeypatch):
     monkeypatch.setattr(eliminate, "MAX_FACTOR", 100)
+    monkeypatch.setattr(eliminate, "MOST_STATES", 100)
     network = make_network(np.random.default_rng(5), n_features=9, max_parents=8, max_states=3)
     codes = np.full((9, 1), 255, np.uint8)
     last = next(node for node in reversed(network.dag.order) if node != 9)

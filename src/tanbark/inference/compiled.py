@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,6 +35,19 @@ class Families:
     def arguments(self) -> tuple[Array, ...]:
         """Give the arrays in the order in which the kernel takes them."""
         return self.tables, self.starts, self.members, self.strides, self.member_starts, self.with_class
+
+    def sums(self, network: Network) -> tuple[Array, ...]:
+        """Give what sums over missing columns need besides, made once: the tables' probabilities, the nodes with
+        children before parents, and the children of each."""
+        if "_sums" not in self.__dict__:
+            dag = network.dag
+            self.__dict__["_sums"] = (
+                np.concatenate([table.ravel() for table in network.tables]),
+                np.array(dag.order[::-1], np.int64),
+                np.array([child for found in dag.children for child in found], np.int64),
+                np.cumsum([0, *map(len, dag.children)]),
+            )
+        return cast("tuple[Array, ...]", self.__dict__["_sums"])
 
 
 @dataclass(frozen=True, eq=False)

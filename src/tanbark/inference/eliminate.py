@@ -1,8 +1,9 @@
-"""Missing values in any structure: variable elimination, shared by all rows with the same gap.
+"""Missing values in any structure: small sums row by row, and variable elimination for the others.
 
 Missing columns without observed descendants sum to one and are pruned. The others fall, row by row, into groups that
-share no factor; a group is a small sum of its own. The same group recurs in many rows even where no two rows have the
-same gaps, so elimination is planned once per group and run over all its rows at once, in logarithms.
+share no factor; a group is a sum of its own. Where it is small, a kernel walks through its states. The same group
+recurs in many rows even where no two rows have the same gaps, so elimination is planned once per group and run over all
+its rows at once, in logarithms.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from tanbark.errors import InputError, TableTooLargeError
 from tanbark.graph import Network
 from tanbark.inference.compiled import families
-from tanbark.machine import blocks
+from tanbark.machine import blocks, row_blocks, run_threads
 from tanbark.table import missing_code
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,7 @@ Mask = NDArray[np.bool_]
 MAX_FACTOR = 1 << 27  # entries of one row's largest factor
 CHUNK_ENTRIES = 1 << 22  # entries of a factor over all rows that are worked on at once
 ROWS_AT_ONCE = 8192
+MOST_STATES = 1 << 14  # of a group of missing columns that is summed row by row
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,34 @@ class Group:
 
 
 def add_with_gaps(network: Network, codes: Codes, out: Floats, threads: int = 1) -> None:
-    """Add log P(class, observed values) of rows with gaps to ``out``."""
+    """Add log P(class, observed values) of rows with gaps to ``out``.
+
+    Small groups of missing columns are summed row by row in one compiled pass; rows with larger ones, or whose
+    probabilities leave the range of floats, go by elimination.
+    """
+    rows = np.arange(len(out)) if network.exponents is not None else _add_summed(network, codes, out, threads)
+    if len(rows):
+        part = np.zeros((len(rows), out.shape[1]))
+        _add_eliminated(network, codes[:, rows], part)
+        out[rows] += part
+
+
+def _add_summed(network: Network, codes: Codes, out: Floats, threads: int) -> NDArray[np.int64]:
+    """Add what is summed row by row; give the rows that are left."""
+    from tanbark.inference import gap_kernels
+
+    sizes = np.array(network.schema.cardinalities[: network.target], np.int64)
+    flat, left = families(network), np.zeros(len(out), np.bool_)
+    arguments = flat.arguments(), *flat.sums(network)
+
+    def work(low: int, high: int) -> None:
+        gap_kernels.add_summed(codes, sizes, *arguments, MOST_STATES, low, high, out, left)
+
+    run_threads(work, row_blocks(len(out), threads, smallest=256), threads)
+    return np.flatnonzero(left)
+
+
+def _add_eliminated(network: Network, codes: Codes, out: Floats) -> None:
     orders: dict[Group, list[int]] = {}
     for low, high in blocks(codes.shape[1], ROWS_AT_ONCE):
         part = np.ascontiguousarray(codes[:, low:high])
