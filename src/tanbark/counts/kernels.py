@@ -288,12 +288,15 @@ def pair_gains(
 
     The same sum as ``scores.conditional_mutual_information`` times N.
     """
-    lefts, rights = np.empty(n_left.max()), np.empty(n_right.max())
+    widest = 1
+    for pair in range(len(starts)):
+        widest = max(widest, n_left[pair], n_right[pair])
+    lefts, rights = np.empty(widest), np.empty(widest)
     for pair in range(len(starts)):
         total, information = 0.0, 0.0
         for c in range(n_classes):
-            lefts[: n_left[pair]] = 0.0
-            rights[: n_right[pair]] = 0.0
+            for k in range(widest):
+                lefts[k] = rights[k] = 0.0
             size = 0.0
             cell = starts[pair] + c
             for a in range(n_left[pair]):

@@ -123,10 +123,16 @@ class MemoryCounts:
         margins = np.zeros((0, 0), self._dtype) if ready is None else ready[4]
         first = np.full(target, -1) if ready is None else ready[1]
         counted = [i for i in range(target) if first[i] < 0]
-        rest = dict(zip([target, *counted], self.tables([(target,), *((i, target) for i in counted)]), strict=True))
-        packed = ((i, margins[first[i] : first[i] + self._states[i]]) for i in range(target) if first[i] >= 0)
-        rest.update(packed)
-        return np.concatenate([rest[i].ravel() for i in (target, *range(target))])
+        found = dict(zip(counted, self.tables([(i, target) for i in counted]) if counted else [], strict=True))
+        found.update((i, margins[first[i] : first[i] + self._states[i]]) for i in range(target) if first[i] >= 0)
+        return np.concatenate([self._count_class(), *(found[i].ravel() for i in range(target))])
+
+    def _count_class(self) -> Counts:
+        """Count the classes; without a kernel, which a first fit would have to wait for."""
+        labels, n_classes = self._table.codes[self.schema.target], self._states[self.schema.target]
+        known = labels < n_classes
+        weights = None if self._table.weights is None else self._table.weights[known]
+        return np.bincount(labels[known], weights, n_classes).astype(self._dtype, copy=False)
 
     @property
     def _dtype(self) -> type[np.generic]:

@@ -15,7 +15,9 @@ Array = NDArray[Any]
 @kernel
 def join_pairs(first: Array, second: Array, order: Array, n: int) -> Array:
     """Take pairs in order, leaving out those that close a circle; give the positions of the taken ones (Kruskal)."""
-    head = np.arange(n)
+    head = np.empty(n, np.int64)
+    for node in range(n):
+        head[node] = node
     taken = np.empty(max(n - 1, 0), np.int64)
     found = 0
     for position in range(len(order)):
