@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,8 @@ def _matrix(table: RawTable, columns: tuple[int, ...]) -> Floats:
     where = {c: block.values[:, place] for block in table.blocks for place, c in enumerate(block.columns)}
     for item in table.coded:
         if item.column in columns:
-            check_type(Column(table.name(item.column), "interval", "number"), item.values, observed=item.observed)
+            column = Column(table.name(item.column), "interval", "number")
+            check_type(column, item.values, observed=partial(getattr, item, "observed"))
             where[item.column] = item.numbers() if item.observed else np.full(table.n_rows, np.nan)
     numbers = np.column_stack([where[c].astype(np.float64) for c in columns])
     infinite = np.isinf(numbers).any(axis=0)

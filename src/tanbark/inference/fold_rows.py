@@ -206,28 +206,28 @@ class FoldRows(ABC):
     def _enumerate(
         self, group: Group, tables: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
     ) -> None:
-        from tanbark.inference import fold_kernels
+        from tanbark.inference import gap_kernels
 
-        ordered = _parents_first(group)
-        place = {feature: k for k, (feature, _) in enumerate(ordered)}
-        scopes = [(*parents, feature) for feature, parents in ordered]
+        place = {feature: k for k, (feature, _) in enumerate(group)}
+        scopes = [(*parents, feature) for feature, parents in group]
+        children = [[place[f] for f, parents in group if feature in parents] for feature, _ in group]
         members = np.array([place[m] for scope in scopes for m in scope], np.int64)
         strides = np.concatenate([self._layout(scope)[1] for scope in scopes])
-        children = [[place[f] for f, parents in ordered if feature in parents] for feature, _ in ordered]
-        nodes = np.array([feature for feature, _ in ordered], np.int64)
-        sorted_tables = [tables[group.index(family)] for family in ordered]
-        flat = np.concatenate([table.reshape(len(table), -1) for table in sorted_tables], axis=1)
+        flat = np.concatenate([table.reshape(len(table), -1) for table in tables], axis=1)
         with np.errstate(divide="ignore"):
             logs = np.log(flat)
-        starts = np.cumsum([0, *(table[0].size for table in sorted_tables)])[:-1].astype(np.int64)
-        hard = np.zeros(len(out), np.bool_)
+        starts = np.cumsum([0, *(table[0].size for table in tables)])[:-1].astype(np.int64)
+        nodes = np.array(list(place), np.int64)
+        order = np.array([place[feature] for feature, _ in reversed(_parents_first(group))], np.int64)
+        kin = np.array([c for found in children for c in found], np.int64), np.cumsum([0, *map(len, children)])
+        own, left = np.ascontiguousarray(codes[nodes]), np.zeros(len(out), np.bool_)
+        layout = starts, members, strides, np.cumsum([0, *map(len, scopes)]), np.ones(len(nodes), np.bool_)
         for fold in range(len(bounds) - 1):
-            fold_kernels.add_component(
-                codes, logs[fold], starts, nodes, self._states[nodes], members, strides,
-                np.cumsum([0, *map(len, scopes)]), np.array([c for found in children for c in found], np.int64),
-                np.cumsum([0, *map(len, children)]), COMBINATIONS, bounds[fold], bounds[fold + 1], hard, out,
+            gap_kernels.add_summed(
+                own, self._states[nodes], (logs[fold], *layout), flat[fold], order, *kin, COMBINATIONS, bounds[fold],
+                bounds[fold + 1], out, left,
             )  # fmt: skip
-        self._eliminate(group, tables, codes, np.flatnonzero(hard), out)
+        self._eliminate(group, tables, codes, np.flatnonzero(left), out)
 
     def _eliminate(self, group: Group, tables: list[Floats], codes: Codes, rows: NDArray[np.intp], out: Floats) -> None:
         """Sum some rows out by the general way, the rows of a fold at once."""

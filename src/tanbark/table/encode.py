@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,7 +75,7 @@ def _code_gaps(table: RawTable, columns: tuple[Column, ...], codes: Codes) -> No
 
 
 def _encode_coded(item: CodedColumn, column: Column, codes: Codes, unseen: NDArray[np.int64]) -> None:
-    check_type(column, item.values, observed=item.observed)
+    check_type(column, item.values, observed=lambda: item.observed)
     missing = np.iinfo(codes.dtype).max
     if column.kind == "interval" and item.observed:
         found = np.searchsorted(column.cuts, [float(level) for level in item.levels]).tolist()
@@ -81,16 +83,17 @@ def _encode_coded(item: CodedColumn, column: Column, codes: Codes, unseen: NDArr
         place: dict[Level, int] = {level: code for code, level in enumerate(column.levels)}
         found = [place.get(level, missing) for level in item.levels]
     lookup = np.array([*found, missing], codes.dtype)
-    codes[item.column] = lookup[item.codes]
-    unseen[item.column] = int((codes[item.column] == missing).sum()) - int((item.codes < 0).sum())
+    lookup.take(item.codes, out=codes[item.column], mode="wrap")
+    if missing in found:
+        unseen[item.column] = int((codes[item.column] == missing).sum()) - int((item.codes < 0).sum())
 
 
-def check_type(column: Column, values: str, *, observed: bool = True) -> None:
-    """Refuse a column whose values are of another kind than in training."""
+def check_type(column: Column, values: str, *, observed: Callable[[], bool] = lambda: True) -> None:
+    """Refuse a column whose values are of another kind than in training, if any is observed."""
     plural = {"number": "numbers", "text": "strings", "boolean": "booleans"}
     numeric = column.kind == "interval" or any(not isinstance(level, str) for level in column.levels)
     textual = any(isinstance(level, str) for level in column.levels)
-    if observed and (numeric or textual) and not (textual if values == "text" else numeric):
+    if (numeric or textual) and not (textual if values == "text" else numeric) and observed():
         msg = (
             f"Column {column.name!r} held {plural[column.values]} in training and now holds {plural[values]}. "
             f"Convert it, or train again."
@@ -107,7 +110,7 @@ def _encode_block(
     values = "boolean" if block.values.dtype == bool else "number"
     for position, column in enumerate(used):
         if column.values == "text":
-            check_type(column, values, observed=not _all_gaps(block.values[:, position]))
+            check_type(column, values, observed=partial(_any_value, block.values[:, position]))
     missing = int(np.iinfo(codes.dtype).max)
     targets = np.array(block.columns)
     together = bool((np.diff(targets) == 1).all())
@@ -165,8 +168,8 @@ def _as_coded(block: NumberBlock, position: int) -> CodedColumn:
     return CodedColumn(block.columns[position], codes, tuple(distinct[~gap].tolist()), "number")
 
 
-def _all_gaps(values: NDArray[Any]) -> bool:
-    return values.dtype == np.float64 and bool(np.isnan(values).all())
+def _any_value(values: NDArray[Any]) -> bool:
+    return values.dtype != np.float64 or not np.isnan(values).all()
 
 
 def refuse_infinity(name: str) -> None:
