@@ -24,16 +24,35 @@ def estimate_folds(
     ``codes`` ends with the class and the fold; ``out[fold]`` is flat with the classes last. Rows with a gap in a member
     do not count, and a configuration without mass becomes uniform.
     """
-    target = codes.shape[0] - 2
-    weighted = len(weights) > 0
-    out[:] = 0.0
     places = np.zeros(codes.shape[1], np.int64)
     _add_places(codes, members, strides, n_states, places)
+    _estimate(codes, weights, places, n_states, n_states[members[-1]], smooth, out)
+
+
+@kernel
+def _estimate(
+    codes: Array, weights: Array, places: Array, n_states: Array, states: int, smooth: float, out: Array
+) -> None:
+    """Count rows at their places by fold and class, and turn the counts into estimates."""
+    target, weighted = codes.shape[0] - 2, len(weights) > 0
+    out[:] = 0.0
     for row in range(codes.shape[1]):
         if places[row] >= 0:
             cell = places[row] + np.int64(codes[target, row])
             out[np.int64(codes[target + 1, row]), cell] += weights[row] if weighted else 1.0
-    smooth_folds(out, n_states[members[-1]], n_states[target], smooth)
+    smooth_folds(out, states, n_states[target], smooth)
+
+
+@kernel
+def estimate_fold_logs(
+    codes: Array, weights: Array, members: Array, strides: Array, n_states: Array, smooth: float, bounds: Array,
+    tables: Array, out: Array,
+) -> None:  # fmt: skip
+    """Do the work of ``estimate_folds`` and of ``gather_fold_logs`` for rows that are all complete."""
+    places = np.zeros(codes.shape[1], np.int64)
+    _add_places(codes, members, strides, n_states, places)
+    _estimate(codes, weights, places, n_states, n_states[members[-1]], smooth, tables)
+    _gather(places, tables, bounds, out)
 
 
 @kernel
@@ -76,9 +95,15 @@ def gather_fold_logs(
 
     ``tables[fold]`` is flat with the classes last; ``bounds[fold]`` and ``bounds[fold + 1]`` bound the fold's rows.
     """
-    n_classes = out.shape[1]
-    logs, places = np.empty(tables.shape[1]), np.zeros(len(out), np.int64)
+    places = np.zeros(len(out), np.int64)
     _add_places(codes, members, strides, n_states, places)
+    _gather(places, tables, bounds, out)
+
+
+@kernel
+def _gather(places: Array, tables: Array, bounds: Array, out: Array) -> None:
+    n_classes = out.shape[1]
+    logs = np.empty(tables.shape[1])
     for fold in range(len(bounds) - 1):
         for cell in range(len(logs)):
             logs[cell] = np.log(tables[fold, cell]) if tables[fold, cell] > 0.0 else -np.inf

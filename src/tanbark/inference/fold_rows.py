@@ -116,12 +116,15 @@ class FoldRows(ABC):
     def _changed(
         self, settled: Floats, prior: Floats, old: frozenset[Any], new: frozenset[Any], logs: Callable[[Any], Floats]
     ) -> Floats:
-        """Take the parts out of a sum that are gone and add those that are new."""
+        """Take the parts out of a sum that are gone and add those that are new, or sum up anew where that is less."""
+        gone, fresh = sorted(old - new), sorted(new - old)
+        if len(gone) + len(fresh) > len(new):
+            return _total(prior, map(logs, sorted(new)))
         out = settled.copy()
         with np.errstate(invalid="ignore"):
-            for part in sorted(old - new):
+            for part in gone:
                 out -= logs(part)
-            for part in sorted(new - old):
+            for part in fresh:
                 out += logs(part)
         if self._zeros:  # a zero cannot be taken out again: these rows are summed anew
             lost = np.flatnonzero(np.isnan(out).any(axis=1))

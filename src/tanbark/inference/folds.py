@@ -82,6 +82,21 @@ class FoldEvaluator(FoldRows):
         fold_kernels.estimate_folds(self._codes, self._weights, members, strides, self._states, smooth, out)
         return out.reshape(len(out), *shape)
 
+    def _gather(self, family: Family) -> Floats:
+        """Estimate and read in one go where no row has a gap, for which the tables would be asked again."""
+        if len(self._parts[1][1]):
+            return super()._gather(family)
+        from tanbark.inference import fold_kernels
+
+        members, strides, shape = self._layout((*family[1], family[0]))
+        tables = np.empty((self._n_folds, math.prod(shape)))
+        out = np.empty((self._codes.shape[1], shape[-1]))
+        fold_kernels.estimate_fold_logs(
+            self._codes, self._weights, members, strides, self._states, float(self._smoothing.alpha),
+            self._parts[0][3], tables, out,
+        )  # fmt: skip
+        return out
+
     def _log_prior(self) -> Floats:
         target = self._schema.target
         n_classes = self._schema.cardinalities[target]
