@@ -90,7 +90,7 @@ def add_forest(
     and the logarithm of the scale goes to ``out``.
     """
     n_classes = out.shape[1]
-    messages = np.empty(message_starts[-1])
+    messages, sums = np.empty(message_starts[-1]), np.ones(n_classes)
     active = np.zeros(len(parent), np.bool_)
     for row in range(top, bottom):
         for position in range(len(order)):
@@ -113,7 +113,9 @@ def add_forest(
                         total = 0.0
                         for k in range(states):
                             total += probability[start + k * n_classes + c] * messages[lam + k * n_classes + c]
-                        out[row, c] += np.log(total) if total > 0.0 else -np.inf
+                        sums[c] *= total
+                        if sums[c] < SMALL:
+                            _add_log(sums, c, row, out)
             else:
                 up = message_starts[above]
                 if not active[above]:
@@ -123,6 +125,16 @@ def add_forest(
                     probability, messages, start, lam, up, states, n_states[above], n_classes, code, observed, row, out
                 )
             active[node] = False
+        for c in range(n_classes):
+            if sums[c] != 1.0:
+                _add_log(sums, c, row, out)
+
+
+@kernel
+def _add_log(sums: Array, c: int, row: int, out: Array) -> None:
+    """Add the logarithm of the product of a class's sums so far, and begin another."""
+    out[row, c] += np.log(sums[c]) if sums[c] > 0.0 else -np.inf
+    sums[c] = 1.0
 
 
 @kernel
