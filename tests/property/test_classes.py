@@ -4,7 +4,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tanbark.counts import MemoryCounts
@@ -75,6 +75,7 @@ def moves(dag):
 
 
 @given(seeds, st.sampled_from(["bic", "bdeu"]))
+@example(244, "bic")  # the best arc may be added to one of two graphs in which its child has the same parents
 @few
 def test_no_equivalent_graph_has_a_better_neighbour(seed, name):
     counts = MemoryCounts(draw(seed))

@@ -191,34 +191,36 @@ def _price_of_sink(adjacent: Array, near: Array, left: Array, v: int) -> tuple[i
 
 
 @kernel
-def extend(adjacent: Array, near: Array, degree: Array) -> int:
+def extend(adjacent: Array, near: Array, degree: Array, late: int = -1, after: int = -1) -> int:
     """Direct all edges so that no circle is left, by taking out one sink after another; give the rules broken.
 
     The sink is the node with the fewest arrows out, then the fewest unshielded pairs, then the lowest index. The
-    neighbours are as :func:`list_neighbours` gives them.
+    neighbours are as :func:`list_neighbours` gives them. ``late`` is taken out when no other node can be without
+    breaking a rule, so that as little as possible leads into it, and ``after``, if it can be, right after it.
     """
     n = len(adjacent)
     left = np.ones(n, np.bool_)
     price, stale = np.zeros((n, 2), np.int64), np.ones(n, np.bool_)
-    broken = 0
+    broken, before = 0, -1
     for _ in range(n):
         best = -1
-        for v in range(n):
-            if not left[v]:
+        for number in range(-1, n):
+            v = after if number < 0 else number
+            if v < 0 or not left[v] or (number < 0 and (before < 0 or before != late)):
                 continue
             if stale[v]:
                 price[v, 0], price[v, 1] = _price_of_sink(adjacent, near[v, : degree[v]], left, v)
                 stale[v] = False
-            if (
-                best < 0
-                or price[v, 0] < price[best, 0]
-                or (price[v, 0] == price[best, 0] and price[v, 1] < price[best, 1])
-            ):
+            if number < 0 and (price[v, 0] > 0 or price[v, 1] > 0):
+                continue
+            dearer = best >= 0 and (price[v, 0], price[v, 1]) > (price[best, 0], price[best, 1])
+            alike = best >= 0 and price[v, 0] == price[best, 0] and price[v, 1] == price[best, 1]
+            if not dearer and (not alike or best == late):
                 best = v
-            if price[best, 0] == 0 and price[best, 1] == 0:
+            if best != late and price[best, 0] == 0 and price[best, 1] == 0:
                 break
         broken += price[best, 0] > 0 or price[best, 1] > 0
-        left[best] = False
+        left[best], before = False, best
         for u in near[best, : degree[best]]:
             if left[u]:
                 adjacent[u, best], adjacent[best, u] = True, False

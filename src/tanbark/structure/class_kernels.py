@@ -148,41 +148,110 @@ def best_class_move(
     lowest x, y.
     """
     n = len(adjacent)
-    near, degree = list_neighbours(adjacent)
+    near = list_neighbours(adjacent)
     roomy = _all_fit(adjacent, states, most, max_cells)  # even if all neighbours were parents
     bound = _bounds(adjacent, owner, masks, gains, fixed, allowed)
     best, kind, from_x, to_y, graph = TIE, -1, 0, 0, adjacent
-    below, around, stack = np.empty(n, np.bool_), np.empty(n, np.bool_), np.empty(n, np.int64)
+    below, stack = np.empty(n, np.bool_), np.empty(n, np.int64)
     for row in np.argsort(-bound, kind="mergesort"):
         if bound[row] < best - TIE * max(1.0, abs(best)):
             break
         y, mask = owner[row], masks[row]
-        member = adjacent.copy()
-        for w in near[y, : degree[y]]:
-            if adjacent[w, y] and adjacent[y, w]:
-                member[w, y], member[y, w] = mask[w], not mask[w]
-        if extend(member, near, degree) > 0 or not (roomy or _all_fit(member, states, most, max_cells)):
-            continue
-        _descendants(member, y, -1, below, stack)
+        _surely_below(adjacent, y, mask, below, stack)
         room = mask.sum() < most
         for x in range(n):
-            value, how = -np.inf, -1
-            if mask[x]:
-                if fixed[x, y]:
-                    continue
-                value, how = gains[row, x], 1
-                turned = _turned(member, x, y, owner, masks, gains, allowed, most)
-                if value + turned > max(value, best - TIE * max(1.0, abs(best))):
-                    _descendants(member, x, y, around, stack)
-                    if not around[y]:
-                        value, how = value + turned, 2
-            elif x != y and room and not member[y, x] and not below[x]:
-                value, how = gains[row, x], 0
-            edge = TIE * max(1.0, abs(best))
-            sooner = kind >= 0 and value >= best - edge and (how, x, y) < (kind, from_x, to_y)
-            if value > best + edge or sooner:
-                best, kind, from_x, to_y, graph = value, how, x, y, member
+            if x == y or (mask[x] and fixed[x, y]) or (not mask[x] and (below[x] or not room)):
+                continue
+            for other in range(-1, len(owner) if mask[x] else 0):
+                value, how = gains[row, x], 1 if mask[x] else 0
+                if other >= 0:
+                    if owner[other] != x or masks[other, y] or not allowed[y, x] or masks[other].sum() >= most:
+                        continue
+                    value, how = value + gains[other, y], 2
+                edge = TIE * max(1.0, abs(best))
+                sooner = kind >= 0 and value >= best - edge and (how, x, y) < (kind, from_x, to_y)
+                if value > best + edge or sooner:
+                    found = _legal_member(adjacent, near, y, mask, x, masks[max(other, 0)], how, stack)
+                    if len(found) and (roomy or _all_fit(found, states, most, max_cells)):
+                        best, kind, from_x, to_y, graph = value, how, x, y, found
     return best, kind, from_x, to_y, graph
+
+
+@kernel
+def _surely_below(adjacent: Array, y: int, mask: Array, below: Array, stack: Array) -> None:
+    """Mark what is below y in every graph of a class in which y has given parents, and the neighbours that are not.
+
+    A path from a child of y on, along arrows and undirected edges, that meets no parent of y has no chord where it is
+    shortest, so that all of it points away from y (Chickering 2002, theorem 15).
+    """
+    below[:] = False
+    size = 0
+    for child in range(len(mask)):
+        if adjacent[y, child] and not mask[child]:
+            below[child] = True
+            stack[size] = child
+            size += 1
+    while size:
+        size -= 1
+        node = stack[size]
+        for other in range(len(mask)):
+            if adjacent[node, other] and not below[other] and not mask[other] and other != y:
+                below[other] = True
+                stack[size] = other
+                size += 1
+
+
+@kernel
+def _member(adjacent: Array, near: Any, y: int, mask: Array, x: int, other: Array, late: int) -> Array:
+    """Give a graph of a class in which y, and x unless that is below 0, have given parents; empty if there is none.
+
+    With ``late`` as little as possible leads into that node; x, if it can be, then stands right before it.
+    """
+    nodes, degree = near
+    member = adjacent.copy()
+    for w in nodes[y, : degree[y]]:
+        if adjacent[w, y] and adjacent[y, w]:
+            member[w, y], member[y, w] = mask[w], not mask[w]
+    if x >= 0:
+        for w in nodes[x, : degree[x]]:
+            if adjacent[w, x] and adjacent[x, w]:
+                if w == y and other[w] == mask[x]:
+                    return np.zeros((0, 0), np.bool_)
+                member[w, x], member[x, w] = other[w], not other[w]
+    if extend(member, nodes, degree, late, x) > 0:
+        return np.zeros((0, 0), np.bool_)
+    return member
+
+
+@kernel
+def _may_turn(adjacent: Array, x: int, y: int, mask: Array, other: Array) -> bool:
+    """Tell whether nothing next to both ends of x -> y, with their parents given, closes a circle with it or y -> x."""
+    may = True
+    for w in range(len(mask)):
+        to_x, to_y = adjacent[w, x] or adjacent[x, w], adjacent[w, y] or adjacent[y, w]
+        may &= not (to_x and to_y and w != x and w != y) or mask[w] == other[w]
+    return may
+
+
+@kernel
+def _legal_member(
+    adjacent: Array, near: Any, y: int, mask: Array, x: int, other: Array, how: int, stack: Array
+) -> Array:
+    """Give a graph of a class from which an arc x -> y may be added (0), deleted (1) or turned (2); empty if none is.
+
+    y has the parents ``mask`` in it and, for a turn, x the parents ``other``.
+    """
+    nothing = np.zeros((0, 0), np.bool_)
+    if how == 1:
+        return _member(adjacent, near, y, mask, -1, mask, -1)  # type: ignore[no-any-return]  # a kernel of our own
+    if how == 2 and not _may_turn(adjacent, x, y, mask, other):
+        return nothing
+    found = _member(adjacent, near, y, mask, -1 if how == 0 else x, other, x if how == 0 else y)
+    if len(found) == 0:
+        return nothing
+    seen = np.empty(len(mask), np.bool_)
+    _descendants(found, y if how == 0 else x, -1 if how == 0 else y, seen, stack)
+    return nothing if seen[x if how == 0 else y] else found
 
 
 @kernel
@@ -191,20 +260,3 @@ def _all_fit(arcs: Array, states: Array, most: int, max_cells: float) -> bool:
     for node in range(len(arcs)):
         fit &= _fits(arcs[:, node], node, states, most, max_cells)
     return fit
-
-
-@kernel
-def _turned(
-    member: Array, x: int, y: int, owner: Array, masks: Array, gains: Array, allowed: Array, most: int
-) -> float:  # fmt: skip
-    """Give what y gains as a new parent of x in a graph; -inf where that is not known or not allowed."""
-    if not allowed[y, x] or member[:, x].sum() >= most:
-        return -np.inf
-    for row in range(len(owner)):
-        if owner[row] == x:
-            same = True
-            for w in range(len(member)):
-                same &= masks[row, w] == member[w, x]
-            if same:
-                return gains[row, y]  # type: ignore[no-any-return]  # an element of an array
-    return -np.inf
