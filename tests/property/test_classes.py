@@ -75,7 +75,7 @@ def moves(dag):
 
 
 @given(seeds, st.sampled_from(["bic", "bdeu"]))
-@example(244, "bic")  # the best arc may be added to one of two graphs in which its child has the same parents
+@example(244, "bic")  # the best arc can be turned only where its other end has other parents
 @few
 def test_no_equivalent_graph_has_a_better_neighbour(seed, name):
     counts = MemoryCounts(draw(seed))
