@@ -22,6 +22,7 @@ Family = tuple[int, tuple[int, ...]]
 
 DENSE_CELLS = 1 << 16  # larger tables are scored by their observed cells
 BATCH_CELLS = 1 << 21  # cells of the tables that are asked for at once
+BATCH_TABLES = 1 << 17  # and their number, each of which takes a line of its layout
 COMPILED = {"loglik": 0, "aic": 1, "bic": 2, "bdeu": 0, "k2": 0}  # scores with a compiled gain, and their penalty
 KNOWN_LOGS = 2048  # counts whose n ln n is looked up; few are larger
 EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # alike for equivalent graphs; without a penalty none is ever sparse
@@ -166,9 +167,10 @@ class Gains:
         from tanbark.structure.gain_kernels import lay_out_families
 
         numbers = np.array([number for number, (_, parents) in enumerate(families) if parents], np.int64)
+        step = max(1, BATCH_TABLES // len(self._states))
         most, low = min(DENSE_CELLS, self._max_cells), 0
         while low < len(numbers):
-            asked = [families[number] for number in numbers[low:].tolist()]
+            asked = [families[number] for number in numbers[low : low + step].tolist()]
             given = ColumnSets.of([parents for _, parents in asked])
             children = np.array([child for child, _ in asked], np.int64)
             done, sets, layout, place = lay_out_families(
