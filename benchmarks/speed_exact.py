@@ -27,8 +27,9 @@ import numpy as np
 import tanbark as tb
 from benchmarks.exact_peers import PEERS
 from benchmarks.speed_rai import chain, count
-from tanbark.counts.independence import family_scores
-from tanbark.structure import exact, kernels
+from tanbark.structure.constraint.independence import family_scores
+from tanbark.structure.exact import kernels
+from tanbark.structure.exact import learn as exact
 
 SCRIPT = Path(__file__).with_name("exact_peers.py")
 

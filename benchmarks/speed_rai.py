@@ -19,7 +19,8 @@ import numpy as np
 import tanbark as tb
 from benchmarks.studies.rai_anb import data
 from tanbark.counts import MemoryCounts
-from tanbark.structure import exact, rai
+from tanbark.structure.constraint import rai
+from tanbark.structure.exact import learn as exact
 from tanbark.table import CodedTable, Column, Schema
 
 PAPER_SECONDS = {

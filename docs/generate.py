@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 import tanbark as tb
-from tanbark.estimators.averaged import AveragedClassifier
 from tanbark.estimators.catalogue import Entry, catalogue, make_classifier
+from tanbark.estimators.models.aode import AveragedClassifier
 
 # when to take a learner, and what it costs: N rows, n features, r states of a feature, c classes, v folds
 NOTES = {

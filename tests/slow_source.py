@@ -5,7 +5,7 @@ import signal
 import time
 from dataclasses import dataclass
 
-from tanbark.table.source import FileSource
+from tanbark.table.sources import FileSource
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ import numpy as np
 
 from benchmarks.learners.networks import published, random_network, sample
 from tanbark.counts import MemoryCounts
-from tanbark.structure.gains import Gains
-from tanbark.structure.hill_climb import learn
+from tanbark.structure.greedy.gains import Gains
+from tanbark.structure.greedy.hill_climb import learn
 from tanbark.table import CodedTable, Column, Schema
 
 ROUNDS = 7

@@ -92,7 +92,7 @@ def _wrapper_lines(wrapper: Wrapper, place: int, name: str, table: Table, settin
 
 def _folds(table: Table) -> np.ndarray:
     """The folds that the estimators make of the same number and seed."""
-    from tanbark.estimators.folds import make_folds
+    from tanbark.evaluation.folds import make_folds
 
     return make_folds(FOLDS, table.y, SEED)
 

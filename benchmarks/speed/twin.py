@@ -110,7 +110,7 @@ class FastSearch:
         return recorder.asked
 
     def _evaluator(self) -> Any:
-        from tanbark.inference.folds import FoldEvaluator
+        from tanbark.evaluation.fold_scores import FoldEvaluator
 
         return FoldEvaluator(self.codes, self.counts.schema, self.folds, smooth=SMOOTH)
 

@@ -28,8 +28,8 @@ import numpy as np
 import scipy
 
 import tanbark
-from tanbark.structure.blanket import search
-from tanbark.structure.blanket_scores import SCORERS, Options, Rows
+from tanbark.structure.blanket.scores import SCORERS, Options, Rows
+from tanbark.structure.blanket.search import search
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "numbers" / "mml_blanket.json"
 

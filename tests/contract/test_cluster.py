@@ -14,7 +14,7 @@ import tanbark as tb
 from engines import LEARNERS, mixed_table, saved
 from loopback import loopback
 from slow_source import SlowSource, allow_no_failures, hungry
-from tanbark.counts.dask import DaskCluster
+from tanbark.counts.partitioned.dask import DaskCluster
 
 pytest.importorskip("distributed")
 pytestmark = [
@@ -110,12 +110,12 @@ def test_lost_workers_and_a_lost_scheduler_change_no_count_or_are_said(frame, pa
         greedy = tb.scan(lazy, target="class", client=client)
         with pytest.raises(tb.ClusterError, match="ended several workers, most likely for lack of memory"):
             tb.NaiveBayes().fit(greedy)
-        monkeypatch.setattr("tanbark.counts.dask.PATIENCE", 1.0)
+        monkeypatch.setattr("tanbark.counts.partitioned.dask.PATIENCE", 1.0)
         with pytest.raises(tb.ClusterError, match="no worker left"):
             tb.NaiveBayes().fit(rows)
         killer = threading.Timer(0.5, cluster.scheduler.kill)
         killer.start()
-        monkeypatch.setattr("tanbark.counts.dask.PATIENCE", 5.0)
+        monkeypatch.setattr("tanbark.counts.partitioned.dask.PATIENCE", 5.0)
         with pytest.raises(tb.ClusterError, match="scheduler is lost"):
             tb.NaiveBayes().fit(rows)
         killer.join()
@@ -170,6 +170,6 @@ class _Waiting:
 
 @pytest.mark.parametrize("others", [[], [{"status": "running", "metrics": {"task_counts": {}}}]])
 def test_a_worker_that_is_paused_for_ever_is_told(others, monkeypatch):
-    monkeypatch.setattr("tanbark.counts.dask.PATIENCE", 0.05)
+    monkeypatch.setattr("tanbark.counts.partitioned.dask.PATIENCE", 0.05)
     with pytest.raises(tb.ClusterError, match="paused for lack of memory"):
         DaskCluster(_Waiting({"status": "paused", "metrics": {}}, *others)).compute(None)

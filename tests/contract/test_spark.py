@@ -13,8 +13,9 @@ import pytest
 import tanbark as tb
 from engines import LEARNERS, mixed_table, saved
 from sparkling import DyingSource, spark_session
-from tanbark.counts import MemoryCounts, spark
-from tanbark.counts.cluster import ClusterCounts
+from tanbark.counts import MemoryCounts
+from tanbark.counts.partitioned import spark
+from tanbark.counts.partitioned.cluster import ClusterCounts
 from tanbark.table import CodedTable
 from tanbark.table.encode import encode
 from tanbark.table.raw import read_table

@@ -13,9 +13,9 @@ import tanbark as tb
 from engines import mixed_table, saved
 from strategies import make_table
 from tanbark.counts import MemoryCounts, StreamCounts
-from tanbark.estimators.folds import make_evaluator
-from tanbark.inference.fold_passes import FoldPasses
-from tanbark.inference.folds import FoldEvaluator
+from tanbark.evaluation.fold_passes import FoldPasses
+from tanbark.evaluation.fold_scores import FoldEvaluator
+from tanbark.evaluation.folds import make_evaluator
 from tanbark.structure import LEARNERS
 from tanbark.table import CodedTable
 
@@ -68,7 +68,7 @@ def told(learnt):
 @pytest.mark.parametrize(("gaps", "weighted"), [(0.0, False), (0.15, True)], ids=["whole", "gaps and weights"])
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_every_wrapper_takes_the_steps_it_takes_in_memory(name, gaps, weighted, scoring, least_cells, monkeypatch):
-    monkeypatch.setattr("tanbark.counts.parted.LEAST_CELLS", least_cells)
+    monkeypatch.setattr("tanbark.counts.partitioned.base.LEAST_CELLS", least_cells)
     table, options = dependent_rows(5, gaps=gaps, weighted=weighted), {"cv": 4, "random_state": 3, "scoring": scoring}
     rows, counts = MemoryCounts(table), streamed(table)
     theirs = LEARNERS[name].learn(rows, evaluate=make_evaluator(rows, rows, **options), epsilon=0.0)

@@ -10,12 +10,15 @@ from pytest import approx
 
 import naive
 from strategies import coded_tables, make_schema, make_table, seeds
-from tanbark.counts import MemoryCounts, independence, independence_kernels, lattice
-from tanbark.counts.independence import IndependenceTests, combination_at, family_scores
-from tanbark.counts.lattice import subset_scores
+from tanbark.counts import MemoryCounts
 from tanbark.graph import Dag, Network
 from tanbark.scores import bdeu
-from tanbark.structure import exact, rai
+from tanbark.structure.constraint import independence, rai
+from tanbark.structure.constraint import kernels as independence_kernels
+from tanbark.structure.constraint.independence import IndependenceTests, combination_at, family_scores
+from tanbark.structure.exact import learn as exact
+from tanbark.structure.exact import subset_scores as lattice
+from tanbark.structure.exact.subset_scores import subset_scores
 from tanbark.table import CodedTable
 
 few = settings(max_examples=25, deadline=None)

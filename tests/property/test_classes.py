@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tanbark.counts import MemoryCounts
 from tanbark.errors import InputError, OptionError
 from tanbark.graph import Dag
-from tanbark.structure.gains import Gains
-from tanbark.structure.hill_climb import learn
+from tanbark.structure.greedy.gains import Gains
+from tanbark.structure.greedy.hill_climb import learn
 from tanbark.table import CodedTable, Column, Schema
 
 few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -14,10 +14,11 @@ import tanbark as tb
 from strategies import make_table, seeds
 from tanbark.counts import MemoryCounts
 from tanbark.graph import Dag
-from tanbark.structure import bnc2p, cll_climb, cmdl_gbn
-from tanbark.structure import naive as naive_bayes
-from tanbark.structure.arc_moves import KINDS, MovingGraph
-from tanbark.structure.cll_climb import Conditional, DistinctRows, _class_first, _dag
+from tanbark.structure.conditional import bnc2p, cmdl_gbn
+from tanbark.structure.conditional import climb as cll_climb
+from tanbark.structure.conditional.climb import Conditional, DistinctRows, _class_first, _dag
+from tanbark.structure.fixed import naive as naive_bayes
+from tanbark.structure.greedy.moves import KINDS, MovingGraph
 
 few = settings(max_examples=12, deadline=None)
 kinds = st.sampled_from(["plain", "gaps", "weights"])

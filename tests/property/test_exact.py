@@ -12,13 +12,13 @@ from pytest import approx
 import naive
 from strategies import make_table, seeds
 from tanbark.counts import MemoryCounts
-from tanbark.counts.families import candidate_families
-from tanbark.counts.independence import family_scores
-from tanbark.counts.lattice import complete_rows
 from tanbark.errors import NotProvedWarning
 from tanbark.scores import bdeu
-from tanbark.structure import exact
-from tanbark.structure.clusters import _most_violated, violated_clusters
+from tanbark.structure.constraint.independence import family_scores
+from tanbark.structure.exact import learn as exact
+from tanbark.structure.exact.cluster_cuts import _most_violated, violated_clusters
+from tanbark.structure.exact.parent_sets import candidate_families
+from tanbark.structure.exact.subset_scores import complete_rows
 
 
 def family_score(table, node, parents, ess):

@@ -12,9 +12,10 @@ from strategies import coded_tables, make_table, seeds
 from tanbark.counts import MemoryCounts, StoredCounts
 from tanbark.graph import Dag
 from tanbark.scores import FAMILY_SCORES, bdeu, k2, log_likelihood
-from tanbark.structure import ban, chow_liu, gains
-from tanbark.structure.arc_moves import KINDS, best_move, reachable
-from tanbark.structure.hill_climb import Climb, Gains, Walk, climb, learn, make_rules
+from tanbark.structure.greedy import ban, gains
+from tanbark.structure.greedy.hill_climb import Climb, Gains, Walk, climb, learn, make_rules
+from tanbark.structure.greedy.moves import KINDS, best_move, reachable
+from tanbark.structure.trees import chow_liu
 
 SCORES = sorted(FAMILY_SCORES)
 few = settings(max_examples=25, deadline=None)

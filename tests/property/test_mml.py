@@ -13,7 +13,7 @@ from fixtures_mml import cells
 from strategies import seeds
 from tanbark.scores import mml
 from tanbark.scores.mml import conditional, sequential
-from tanbark.structure.blanket_scores import SCORERS, Options, Rows
+from tanbark.structure.blanket.scores import SCORERS, Options, Rows
 
 CONDITIONAL = ["cpt", "nb_logit", "logit", "nb_adaptive", "mbp"]
 

@@ -10,7 +10,7 @@ from strategies import make_network, make_schema, seeds
 from tanbark.errors import TableTooLargeError
 from tanbark.graph import Dag, Network
 from tanbark.inference import eliminate, joint_log_proba, normalize
-from tanbark.inference.compiled import forest
+from tanbark.inference.layout import forest
 
 
 def rows_with_gaps(rng, network, n_rows, share):

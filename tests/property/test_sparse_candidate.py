@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tanbark.counts import MemoryCounts
 from tanbark.inference.junction import pair_marginals
 from tanbark.params import Smoothing, family_counts, fit
-from tanbark.structure import hill_climb, sparse_candidate
+from tanbark.structure.greedy import hill_climb, sparse_candidate
 from tanbark.table import CodedTable, Column, Schema
 
 MEASURES = ["kl", "shield", "gain"]

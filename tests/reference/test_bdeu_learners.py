@@ -8,9 +8,9 @@ import tanbark as tb
 from fixtures_small import L10, f500
 from strategies import make_schema
 from tanbark.counts import MemoryCounts
-from tanbark.counts.independence import IndependenceTests
-from tanbark.graph.partial import PartialGraph
-from tanbark.structure.rai import identify
+from tanbark.graph.pdag import PartialGraph
+from tanbark.structure.constraint.independence import IndependenceTests
+from tanbark.structure.constraint.rai import identify
 from tanbark.table import CodedTable
 
 

@@ -9,7 +9,8 @@ from fixtures_small import TRUE_ARCS, f500
 from tanbark.counts import MemoryCounts
 from tanbark.inference.junction import pair_marginals
 from tanbark.params import Smoothing, family_counts, fit
-from tanbark.structure import bnc2p, cmdl_gbn, hill_climb, sparse_candidate
+from tanbark.structure.conditional import bnc2p, cmdl_gbn
+from tanbark.structure.greedy import hill_climb, sparse_candidate
 from tanbark.table import CodedTable, Column, Schema
 
 ROWS = f500()

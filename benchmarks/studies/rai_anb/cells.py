@@ -19,7 +19,7 @@ from tanbark.graph import Dag
 from tanbark.inference import joint_log_proba
 from tanbark.params import Smoothing, family_counts, fit
 from tanbark.structure import LEARNERS
-from tanbark.structure.hill_climb import blanket
+from tanbark.structure.greedy.hill_climb import blanket
 from tanbark.structure.result import Learnt
 from tanbark.table import CodedTable
 

@@ -14,7 +14,7 @@ import sklearn
 import tanbark
 from benchmarks.studies.rai_anb import cells, data
 from benchmarks.studies.rai_anb.statistics import against, mean, standard_error
-from tanbark.counts.independence import family_scores
+from tanbark.structure.constraint.independence import family_scores
 
 CONTROL = "RAI-ANB"
 SMOOTHED = ("accuracy", "accuracy_half", "accuracy_one")

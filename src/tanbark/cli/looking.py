@@ -32,7 +32,7 @@ def explain(
 
     from tanbark.cli.models import load_classifier, read_rows
     from tanbark.errors import InputError
-    from tanbark.estimators.explain import Explanation
+    from tanbark.estimators.reports.explain import Explanation
 
     classifier = load_classifier(model)
     features, _ = read_rows(classifier, table, format=format, gaps=gaps)

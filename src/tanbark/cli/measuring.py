@@ -10,9 +10,9 @@ import numpy as np
 
 from tanbark.cli.output import Advance, print_table
 from tanbark.errors import InputError, TanbarkError
-from tanbark.estimators.comparison import Comparison
-from tanbark.estimators.measures import calibration, confusion, measure
-from tanbark.estimators.validation import CrossValidation, cross_validate_network
+from tanbark.estimators.reports.comparison import Comparison
+from tanbark.estimators.reports.measures import calibration, confusion, measure
+from tanbark.estimators.reports.validation import CrossValidation, cross_validate_network
 
 WORDS = {
     "accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "log_loss": "log-loss (nats)",

@@ -42,10 +42,10 @@ def parse_value(text: str) -> Any:
 
 def make_model(text: str, settings: Iterable[str] = ()) -> Any:
     """Make the classifier that words describe; ``parameters=wanbia`` and ``estimator=tan`` name parts of it."""
-    from tanbark.estimators.base import TableClassifier
     from tanbark.estimators.catalogue import make_classifier
+    from tanbark.estimators.classifier import TableClassifier
     from tanbark.estimators.model_file import parts
-    from tanbark.estimators.parameters import ParameterEstimator
+    from tanbark.estimators.parts.parameters import ParameterEstimator
 
     name, options = parse_learner(text, settings)
     if isinstance(options.get("parameters"), str):

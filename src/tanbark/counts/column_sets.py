@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tanbark.arrays import Integers
 
 ColumnSet = tuple[int, ...]
-Integers = NDArray[np.int64]
 
 
 class ColumnSets(Sequence[ColumnSet]):

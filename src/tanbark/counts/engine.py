@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Counts, Floats
 from tanbark.counts.column_sets import ColumnSet
 from tanbark.table import Schema
-
-Floats = NDArray[np.float64]
-Counts = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

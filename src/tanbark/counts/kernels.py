@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
+from tanbark.arrays import Array
 from tanbark.machine import kernel
-
-Array = NDArray[Any]
 
 ROWS_AT_ONCE = 4096
 WORDS_AT_ONCE = 128  # at most 256: places among them are bytes

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Counts, Floats, Integers
 from tanbark.counts.column_sets import ColumnSet, ColumnSets
-from tanbark.counts.engine import Counts, Floats, PairInformation
+from tanbark.counts.engine import PairInformation
 from tanbark.graph.trees import pair_indices
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import CodedTable, Schema, missing_code
-
-Integers = NDArray[np.int64]
 
 MOST_BIT_STATES = 12  # columns with more states get no bitsets: they would outgrow the codes
 MOST_BIT_CELLS = 128  # pairs with more counted cells are faster to count directly

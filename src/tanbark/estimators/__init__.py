@@ -1,24 +1,14 @@
 """scikit-learn estimators: validate, encode, learn, store, predict."""
 
-from tanbark.estimators.arc_report import Arc, ArcReport, arc_report
-from tanbark.estimators.averaged import A2DE, AODE
-from tanbark.estimators.averaging import ModelAveraging
-from tanbark.estimators.blanket import MarkovBlanketMML
-from tanbark.estimators.classifiers import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
-from tanbark.estimators.comparison import Comparison, compare_scores, hommel
-from tanbark.estimators.discretizers import (
-    MDLPDiscretizer,
-    MedianDiscretizer,
-    QuantileDiscretizer,
-    UniformDiscretizer,
-)
-from tanbark.estimators.discriminative import BNC2P, CMDLGBN
-from tanbark.estimators.explain import Explanation, RowExplanation
-from tanbark.estimators.general import BAN, GBN, ChowLiuTree, SparseCandidateGBN
 from tanbark.estimators.model_file import load
-from tanbark.estimators.parameters import AWNB, EM, MANB, WANBIA
-from tanbark.estimators.scan import Scan, scan
-from tanbark.estimators.searched import (
+from tanbark.estimators.models.aode import A2DE, AODE
+from tanbark.estimators.models.averaging import ModelAveraging
+from tanbark.estimators.models.conditional import BNC2P, CMDLGBN
+from tanbark.estimators.models.fixed import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
+from tanbark.estimators.models.greedy import BAN, GBN, ChowLiuTree, SparseCandidateGBN
+from tanbark.estimators.models.studied import ACLLTAN, RAIANB, RAIGBN, ExactANB, ExactGBN
+from tanbark.estimators.models.text import TextExplanation, TextNaiveBayes
+from tanbark.estimators.models.wrapper import (
     BSEJ,
     FSSJ,
     HillClimbTAN,
@@ -26,9 +16,19 @@ from tanbark.estimators.searched import (
     SuperParentTAN,
     WrapperKDB,
 )
-from tanbark.estimators.studied import ACLLTAN, RAIANB, RAIGBN, ExactANB, ExactGBN
-from tanbark.estimators.text import TextExplanation, TextNaiveBayes
-from tanbark.estimators.validation import CrossValidation, cross_validate_network
+from tanbark.estimators.parts.blanket import MarkovBlanketMML
+from tanbark.estimators.parts.discretizers import (
+    MDLPDiscretizer,
+    MedianDiscretizer,
+    QuantileDiscretizer,
+    UniformDiscretizer,
+)
+from tanbark.estimators.parts.parameters import AWNB, EM, MANB, WANBIA
+from tanbark.estimators.reports.arc_report import Arc, ArcReport, arc_report
+from tanbark.estimators.reports.comparison import Comparison, compare_scores, hommel
+from tanbark.estimators.reports.explain import Explanation, RowExplanation
+from tanbark.estimators.reports.validation import CrossValidation, cross_validate_network
+from tanbark.estimators.scan import Scan, scan
 
 __all__ = [
     "A2DE",

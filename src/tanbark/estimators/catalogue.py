@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tanbark.errors import find
-from tanbark.estimators.averaging import ModelAveraging
-from tanbark.estimators.classifiers import GIVEN, BayesNetClassifier
 from tanbark.estimators.model_file import classifiers
-from tanbark.estimators.network_classifier import NetworkClassifier
+from tanbark.estimators.models.averaging import ModelAveraging
+from tanbark.estimators.models.fixed import GIVEN, BayesNetClassifier
+from tanbark.estimators.network import NetworkClassifier
 from tanbark.structure import LEARNERS
 
 

@@ -12,16 +12,15 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from tanbark.arrays import Floats
 from tanbark.errors import InputError, OptionError, UnseenCategoryWarning, find, warn
-from tanbark.estimators.discretizers import Discretizer
+from tanbark.estimators.parts.discretizers import Discretizer
 from tanbark.machine import thread_count
 from tanbark.table import Column, Encoded, RawTable, encode, learn_schema
 from tanbark.table.discretize import CUTTERS
 from tanbark.table.encode import check_type, refuse_infinity
-from tanbark.table.learn import Cut, extend_columns, is_category, look_at
+from tanbark.table.learn_schema import Cut, extend_columns, is_category, look_at
 from tanbark.table.raw import NumberBlock
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

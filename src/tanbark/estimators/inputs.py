@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
+from tanbark.arrays import Floats, Integers
 from tanbark.errors import InputError, OptionError, find, nearest
 from tanbark.table import Column, Level, RawTable, read_table
 from tanbark.table.raw import is_frame, is_gap
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def read_training_features(estimator: Any, X: Any) -> RawTable:

@@ -20,18 +20,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.counts import StoredCounts, stored_cells
 from tanbark.errors import ModelFileError, OptionError, TanbarkError
-from tanbark.estimators.averaged import AveragedClassifier
-from tanbark.estimators.base import TableClassifier
-from tanbark.estimators.discretizers import Discretizer
+from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.encoding import Encoder
-from tanbark.estimators.network_classifier import NetworkClassifier
-from tanbark.estimators.parameters import ParameterEstimator
+from tanbark.estimators.models.aode import AveragedClassifier
+from tanbark.estimators.network import NetworkClassifier
+from tanbark.estimators.parts.discretizers import Discretizer
+from tanbark.estimators.parts.parameters import ParameterEstimator
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
-from tanbark.inference.averaged import super_parent_cells
+from tanbark.inference.aode.average import super_parent_cells
 from tanbark.machine import thread_count, write_whole
 from tanbark.table import Column, Schema
-from tanbark.table.document import column_document, demand, is_number, read_column, read_list
+from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
 
 FORMAT = "tanbark-model"
 VERSION = 1

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.estimators import model_file as files
-from tanbark.estimators.averaging import ModelAveraging
 from tanbark.estimators.inputs import class_column
-from tanbark.estimators.text import TextNaiveBayes
+from tanbark.estimators.models.averaging import ModelAveraging
+from tanbark.estimators.models.text import TextNaiveBayes
 from tanbark.params import Smoothing
-from tanbark.table.document import column_document, demand, read_column, read_list
+from tanbark.table.schema_json import column_document, demand, read_column, read_list
 
 
 def save_text(model: TextNaiveBayes, path: str | os.PathLike[str]) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.counts.cluster import plus
+from tanbark.counts.partitioned.cluster import plus
 from tanbark.errors import InputError
 from tanbark.estimators.encoding import report_unseen
 from tanbark.estimators.scan import open_rows
 from tanbark.table.raw import RawTable
-from tanbark.table.sink import NoRowsError, column_values, write_batches
-from tanbark.table.source import Piece, Source
+from tanbark.table.sources import Piece, Source
+from tanbark.table.writer import NoRowsError, column_values, write_batches
 
 BATCH_ROWS = 1 << 16
 

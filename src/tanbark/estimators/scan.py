@@ -12,20 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.checks import check_at_least
 from tanbark.counts import PartedCounts, StreamCounts
-from tanbark.counts.checkpoint import Checkpoint
-from tanbark.counts.cluster import Cluster, ClusterCounts, observe
-from tanbark.counts.dask import DaskCluster, PartitionSource, current_client, is_client
-from tanbark.counts.spark import SparkCluster, SparkFrame, is_session, is_spark_frame
+from tanbark.counts.partitioned.checkpoint import Checkpoint
+from tanbark.counts.partitioned.cluster import Cluster, ClusterCounts, observe
+from tanbark.counts.partitioned.dask import DaskCluster, PartitionSource, current_client, is_client
+from tanbark.counts.partitioned.spark import SparkCluster, SparkFrame, is_session, is_spark_frame
 from tanbark.errors import InputError, OptionError, find, nearest
 from tanbark.estimators import inputs
-from tanbark.estimators.discretizers import Discretizer
 from tanbark.estimators.encoding import Encoder
+from tanbark.estimators.parts.discretizers import Discretizer
 from tanbark.table import Column, Level, Schema
-from tanbark.table.coded_rows import RowReader
 from tanbark.table.discretize import CUTTERS
 from tanbark.table.observe import Observed
-from tanbark.table.source import Source, open_source
+from tanbark.table.reader import RowReader
+from tanbark.table.sources import Source, open_source
 
 MAX_MEMORY = 1 << 29
 MOST_ROWS, LEAST_ROWS = 1 << 18, 1 << 10
@@ -99,7 +100,7 @@ def scan(
     ['n', 'y']
     """
     if isinstance(data, Mapping):
-        from tanbark.graph.frames import make_frame
+        from tanbark.table.frames import make_frame
 
         data = make_frame(dict(data), None)
     source, cluster = open_rows(data, types=types, client=client)
@@ -199,10 +200,7 @@ def _scratch_folder(scratch: Any) -> str | os.PathLike[str] | None:
 
 
 def _number(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value < 2**62:
-        msg = f"{name} must be a number of at least {least:,}; got {value!r}."
-        raise OptionError(msg)
-    return int(value)
+    return int(min(check_at_least(name, value, least), 2**62))
 
 
 def open_counts(model: Any, rows: Scan) -> PartedCounts:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.draw.layout import layered_layout
 from tanbark.errors import InputError, TableTooLargeError
-from tanbark.estimators.network_classifier import NetworkClassifier
-from tanbark.estimators.parameters import MANB
-from tanbark.graph import Network, layered_layout
+from tanbark.estimators.network import NetworkClassifier
+from tanbark.estimators.parts.parameters import MANB
+from tanbark.graph import Network
 from tanbark.inference.junction import JunctionTree, junction_tree
 from tanbark.params import Smoothing, prior_mass
 from tanbark.table import Column

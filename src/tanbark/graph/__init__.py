@@ -2,9 +2,6 @@
 
 from tanbark.graph.answers import Assignment, Cost, Posterior, Posteriors
 from tanbark.graph.dag import Dag
-from tanbark.graph.drawing import draw
-from tanbark.graph.frames import make_frame
-from tanbark.graph.layout import Layout, layered_layout
 from tanbark.graph.network import Network
 from tanbark.graph.trees import direct_forest, maximum_spanning_forest
 
@@ -12,13 +9,9 @@ __all__ = [
     "Assignment",
     "Cost",
     "Dag",
-    "Layout",
     "Network",
     "Posterior",
     "Posteriors",
     "direct_forest",
-    "draw",
-    "layered_layout",
-    "make_frame",
     "maximum_spanning_forest",
 ]

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tanbark.arrays import Floats
 from tanbark.errors import InputError, nearest
-from tanbark.graph.frames import make_frame
 from tanbark.table import Level
+from tanbark.table.frames import make_frame
 
-Floats = NDArray[np.float64]
 ROWS_SHOWN = 40
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tanbark.arrays import Floats
 
 
 def maximum_arborescence(weights: Floats) -> list[int]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from tanbark.arrays import Floats, Integers
 
 
 def maximum_branching(gains: Floats, *, root: int | None = None, at_least: float = 1e-9) -> list[tuple[int, ...]]:

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tanbark.arrays import Floats
 from tanbark.errors import InputError, nearest
 from tanbark.graph.dag import Dag
 from tanbark.graph.network import Network, family_axes
 from tanbark.table import Column, Level, Schema
-
-Floats = NDArray[np.float64]
 
 BY_HAND = 1e-6  # how far a distribution that somebody typed may be from one
 EXACT = 1e-9  # a distribution nearer to one than this is left as it is

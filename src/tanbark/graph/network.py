@@ -8,20 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tanbark.arrays import Floats
 from tanbark.errors import InputError
 from tanbark.graph.answers import Assignment, Cost, Posterior, Posteriors
 from tanbark.graph.dag import Dag
-from tanbark.graph.drawing import draw
-from tanbark.graph.frames import make_frame
-from tanbark.graph.svg import MOST_DRAWN, Svg, network_svg
 from tanbark.table import Level, Schema
+from tanbark.table.frames import make_frame
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from tanbark.draw.svg import Svg
+
 Evidence = Mapping[str, Any] | None
 Targets = str | int | Sequence[str | int]
 
@@ -325,14 +325,20 @@ class Network:
 
     def text(self) -> str:
         """Draw the network as text."""
+        from tanbark.draw.text import draw
+
         return draw(self.dag, self.target)
 
     def svg(self, *, weights: Mapping[tuple[str, str], float] | None = None, class_arcs: bool | None = None) -> Svg:
         """Draw the network as SVG; ``weights`` of (parent, child) names make arcs wide, ``str`` gives the text."""
+        from tanbark.draw.svg import network_svg
+
         return network_svg(self.dag, self.target, weights=weights, class_arcs=class_arcs)
 
     def _repr_html_(self) -> str:
         """Show the picture in notebooks, or the text where there is too much to draw."""
+        from tanbark.draw.svg import MOST_DRAWN
+
         picture = f"<pre>{escape(self.text())}</pre>" if len(self.dag.names) > MOST_DRAWN else self.svg().text
         return f"<div>{picture}<br/><small>{escape(repr(self))}</small></div>"
 

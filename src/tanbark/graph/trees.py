@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order
 
-TIE = 1e-9
+from tanbark.arrays import TIE
 
 
 def pair_indices(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -16,15 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Bools, Codes, Floats
 from tanbark.errors import InputError, TableTooLargeError
 from tanbark.graph import Network
-from tanbark.inference.compiled import families
+from tanbark.inference.layout import families
 from tanbark.machine import blocks, row_blocks, run_threads
 from tanbark.table import missing_code
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.unsignedinteger]
-Mask = NDArray[np.bool_]
 
 MAX_FACTOR = 1 << 27  # entries of one row's largest factor
 CHUNK_ENTRIES = 1 << 22  # entries of a factor over all rows that are worked on at once
@@ -55,7 +52,7 @@ def add_with_gaps(network: Network, codes: Codes, out: Floats, threads: int = 1)
 
 def _add_summed(network: Network, codes: Codes, out: Floats, threads: int) -> NDArray[np.int64]:
     """Add what is summed row by row; give the rows that are left."""
-    from tanbark.inference import gap_kernels
+    from tanbark.inference import missing_kernels as gap_kernels
 
     sizes = np.array(network.schema.cardinalities[: network.target], np.int64)
     flat, left = families(network), np.zeros(len(out), np.bool_)
@@ -80,7 +77,7 @@ def _add_eliminated(network: Network, codes: Codes, out: Floats) -> None:
 
 def _groups(network: Network, codes: Codes, out: Floats) -> Iterator[tuple[Group, NDArray[np.int64]]]:
     """Add the families without missing members to ``out``, and yield the groups of missing columns with their rows."""
-    from tanbark.inference import kernels
+    from tanbark.inference import complete_kernels as kernels
 
     flat = families(network)
     missing = codes == missing_code(codes)
@@ -104,7 +101,7 @@ def _groups(network: Network, codes: Codes, out: Floats) -> Iterator[tuple[Group
     yield from _collect(network, label, open_families)
 
 
-def _barren(network: Network, missing: Mask) -> Mask:
+def _barren(network: Network, missing: Bools) -> Bools:
     """Mark the missing columns all of whose children are missing and barren; the class never is."""
     barren = np.zeros((missing.shape[0] + 1, missing.shape[1]), bool)
     for node in reversed(network.dag.order):
@@ -115,7 +112,7 @@ def _barren(network: Network, missing: Mask) -> Mask:
     return barren
 
 
-def _collect(network: Network, label: NDArray[np.int64], open_families: Mask) -> Iterator[tuple[Group, Any]]:
+def _collect(network: Network, label: NDArray[np.int64], open_families: Bools) -> Iterator[tuple[Group, Any]]:
     """Gather the rows that have the same group of missing columns tied by the same families."""
     flat = families(network)
     rows, columns = np.nonzero(label >= 0)

@@ -10,15 +10,12 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tanbark.arrays import Array, Floats
 from tanbark.errors import InputError, nearest
 from tanbark.graph import Network
 from tanbark.table import Column, Level, RawTable, encode, missing_code, read_table
 from tanbark.table.raw import is_frame, is_gap
-
-Floats = NDArray[np.float64]
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tanbark.arrays import Codes, Floats
 from tanbark.counts import MemoryCounts
 from tanbark.errors import TableTooLargeError
 from tanbark.graph import Dag, Network
-from tanbark.inference.compiled import _spread
+from tanbark.inference.layout import _spread
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import CodedTable
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.unsignedinteger]
-Integers = NDArray[np.int64]
 
 MAX_ENTRIES = 1 << 24  # entries of all cliques together
 MOST_BLOCKS = 16  # a number that does not depend on threads, so that sums do not either

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from tanbark.arrays import Array
 from tanbark.machine import kernel
-
-Array = NDArray[Any]
 
 SUM, MAX, KEPT, SEEN = 0, 1, 2, 3  # phases: summed out, maximised out after all sums, kept, observed
 

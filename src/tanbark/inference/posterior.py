@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Codes, Floats
 from tanbark.graph import Network
-from tanbark.inference.compiled import forest, merged_families
 from tanbark.inference.eliminate import add_with_gaps
+from tanbark.inference.layout import forest, merged_families
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table import missing_code
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.unsignedinteger]
 
 
 def joint_log_proba(network: Network, codes: Codes, *, n_jobs: int | None = None) -> Floats:
@@ -48,7 +46,7 @@ def joint_log_proba(network: Network, codes: Codes, *, n_jobs: int | None = None
 
 
 def _add_complete(network: Network, codes: Codes, out: Floats, threads: int) -> None:
-    from tanbark.inference import kernels
+    from tanbark.inference import complete_kernels as kernels
 
     arguments = merged_families(network).arguments()
     nothing = np.zeros((0, 0), np.bool_)
@@ -60,7 +58,7 @@ def _add_complete(network: Network, codes: Codes, out: Floats, threads: int) -> 
 
 
 def _add_forest(network: Network, codes: Codes, out: Floats, threads: int) -> None:
-    from tanbark.inference import kernels
+    from tanbark.inference import complete_kernels as kernels
 
     trees = forest(network)
     assert trees is not None
@@ -82,7 +80,7 @@ def normalize(joint: Floats, *, logs: bool = True, n_jobs: int | None = None) ->
 
     A row that is impossible under every class is left as it is.
     """
-    from tanbark.inference import kernels
+    from tanbark.inference import complete_kernels as kernels
 
     impossible = np.zeros(len(joint), np.bool_)
     threads = thread_count(n_jobs)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tanbark.arrays import Array, Floats
 from tanbark.errors import ImpossibleEvidenceError, InputError
 from tanbark.graph import Assignment, Cost, Network, Posterior, Posteriors
-from tanbark.inference import engine
+from tanbark.inference import elimination as engine
 from tanbark.inference.evidence import (
     column_index,
     is_batch,
@@ -23,8 +23,6 @@ from tanbark.inference.evidence import (
 )
 from tanbark.table import Level
 
-Floats = NDArray[np.float64]
-Array = NDArray[Any]
 Soft = dict[int, Floats]
 
 

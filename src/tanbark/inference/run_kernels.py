@@ -7,14 +7,10 @@ tables, the likelihoods of soft evidence, and room for every step's result; with
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from tanbark.arrays import Array
 from tanbark.machine import kernel
-
-Array = NDArray[Any]
 
 
 @kernel

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.errors import OptionError
-from tanbark.graph import Network, make_frame
-from tanbark.inference import engine, queries, run_kernels
+from tanbark.arrays import Array
+from tanbark.checks import check_count
+from tanbark.graph import Network
+from tanbark.inference import elimination as engine
+from tanbark.inference import queries, run_kernels
 from tanbark.inference.evidence import read_evidence, read_soft
 from tanbark.machine import blocks
-
-Array = NDArray[Any]
+from tanbark.table.frames import make_frame
 
 ROWS_AT_ONCE = 1 << 14
 
@@ -25,9 +25,7 @@ def sample(
     max_entries: int | None = None,
 ) -> Any:  # fmt: skip
     """Draw a frame of rows; see :meth:`Network.sample`."""
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
-        msg = f"n must be a number of rows, 0 or more; got {n!r}."
-        raise OptionError(msg)
+    check_count("n", n)
     rng = np.random.default_rng(random_state)
     codes = sample_codes(network, int(n), evidence, soft=soft, rng=rng, max_entries=max_entries)
     data = {}

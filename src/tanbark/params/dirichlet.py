@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Floats
+from tanbark.checks import check_at_least
 from tanbark.counts import CountEngine
 from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
 from tanbark.table import Schema
-
-Floats = NDArray[np.float64]
 
 LARGEST_ALPHA = 1e100
 FEW_STATES, MANY_CELLS = 7, 1 << 10  # numpy adds up to seven numbers in their order, however it walks
@@ -39,10 +39,7 @@ class Smoothing:
 
     def __post_init__(self) -> None:
         find("prior", self.prior, PRIORS)
-        number = isinstance(self.alpha, (int, float, np.number)) and not isinstance(self.alpha, bool)
-        if not number or not 0 <= float(self.alpha) <= LARGEST_ALPHA:
-            msg = f"alpha must be a number from 0 to {LARGEST_ALPHA:g}; got {self.alpha!r}."
-            raise OptionError(msg)
+        check_at_least("alpha", self.alpha, 0, LARGEST_ALPHA)
 
 
 def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: bool = False) -> Floats:

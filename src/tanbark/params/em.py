@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from tanbark.graph import Network
 from tanbark.params.dirichlet import Smoothing
 
-Floats = NDArray[np.float64]
 Tables = tuple[NDArray[Any], ...]
 
 SLACK = 1e-9

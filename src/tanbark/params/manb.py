@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from tanbark.errors import OptionError
+from tanbark.arrays import Floats
 from tanbark.params.dirichlet import Smoothing, estimate
 from tanbark.scores import log_marginal
-
-Floats = NDArray[np.float64]
 
 
 def arc_posterior(counts: NDArray[Any], alpha: float, prior: float) -> float:
@@ -53,11 +51,3 @@ def averaged_table(counts: NDArray[Any], alpha: float, probability: float) -> Fl
     given = estimate(counts, 0, smoothing)
     alone = estimate(np.asarray(counts).sum(axis=1), 0, smoothing)
     return probability * given + (1.0 - probability) * alone[:, None]
-
-
-def check_arc_prior(prior: object) -> None:
-    """Refuse a prior that is no probability."""
-    number = isinstance(prior, (int, float, np.number)) and not isinstance(prior, bool)
-    if not number or not 0.0 <= float(prior) <= 1.0:  # type: ignore[arg-type]  # a number by the test before
-        msg = f"prior of MANB must be a probability from 0 to 1; got {prior!r}."
-        raise OptionError(msg)

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from tanbark.arrays import Codes, Floats
 from tanbark.errors import OptionError
 from tanbark.graph import Network
 from tanbark.machine import blocks, run_threads, thread_count
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.unsignedinteger]
 
 ROWS_AT_ONCE = 8192  # fixed, so that sums do not depend on the number of threads
 

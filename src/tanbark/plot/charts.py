@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from tanbark.errors import InputError
-from tanbark.estimators.comparison import Comparison
 from tanbark.estimators.inputs import label_codes
-from tanbark.estimators.measures import calibration
+from tanbark.estimators.reports.comparison import Comparison
+from tanbark.estimators.reports.measures import calibration
 from tanbark.plot.canvas import MUTED, axes, bare
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tanbark.draw.waterfall import steps
 from tanbark.errors import InputError
-from tanbark.estimators.explain import Explanation, RowExplanation
-from tanbark.estimators.waterfall import steps
+from tanbark.estimators.reports.explain import Explanation, RowExplanation
 from tanbark.plot.canvas import AGAINST, FOR, MUTED, TOTAL, axes, bare
 
 
@@ -32,7 +32,7 @@ def plot_explanation(explanation: Any, *, ax: Any = None) -> Any:
     if not isinstance(explanation, RowExplanation):
         msg = f"Give the explanation of one row, such as clf.explain(X)[0]; got {type(explanation).__name__}."
         raise InputError(msg)
-    bars = steps(explanation)
+    bars = steps(explanation.ranked(), explanation.log_odds)
     ax = axes(ax, 7.0, 1.1 + 0.3 * len(bars))
     for place, bar in enumerate(bars):
         colour = TOTAL if bar.total else FOR if bar.nats >= 0 else AGAINST

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tanbark.draw.layout import layered_layout
+from tanbark.draw.svg import ARC, CLASS_ARC, NOTE, arc_widths, curve, hidden_note, node_colours
 from tanbark.errors import InputError, find
-from tanbark.estimators.arc_report import MEASURES, ArcReport
-from tanbark.graph import Network, layered_layout
-from tanbark.graph.svg import ARC, CLASS_ARC, NOTE, arc_widths, curve, hidden_note, node_colours
+from tanbark.estimators.reports.arc_report import MEASURES, ArcReport
+from tanbark.graph import Network
 from tanbark.plot.canvas import axes
 
 PIXELS = 72.0  # of a layout, to an inch

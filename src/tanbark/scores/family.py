@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
+from tanbark.arrays import Floats
 from tanbark.scores.mml import family_score
 
-Floats = NDArray[np.float64]
 FamilyScore = Callable[[Floats, int, float], Floats]
 
 

@@ -5,29 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tanbark.structure import (
-    acll_tan,
-    ban,
-    blanket,
-    bnc2p,
-    chow_liu,
-    cmdl_gbn,
-    exact,
-    fixed,
-    hill_climb,
-    kdb,
-    kdb_hc,
-    naive,
-    rai,
-    selective,
-    semi_naive,
-    sparse_candidate,
-    spode,
-    tan,
-    tan_hc,
-    tan_hcsp,
-)
+from tanbark.structure.blanket import search as blanket
+from tanbark.structure.conditional import bnc2p, cmdl_gbn
+from tanbark.structure.constraint import rai
+from tanbark.structure.exact import learn as exact
+from tanbark.structure.fixed import given as fixed
+from tanbark.structure.fixed import kdb, naive, spode
+from tanbark.structure.greedy import ban, hill_climb, sparse_candidate
 from tanbark.structure.result import Learnt
+from tanbark.structure.trees import acll_tan, chow_liu, tan
+from tanbark.structure.wrapper import kdb_hc, selective, semi_naive, tan_hc, tan_hcsp
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from tanbark.table.coded import CodedTable, missing_code
 from tanbark.table.encode import Encoded, encode
-from tanbark.table.learn import learn_schema
+from tanbark.table.learn_schema import learn_schema
 from tanbark.table.raw import RawTable, read_table
 from tanbark.table.schema import Column, Level, Schema
 

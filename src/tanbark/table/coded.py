@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Codes
 from tanbark.table.schema import Schema
-
-Codes = NDArray[np.unsignedinteger]
 
 
 def code_dtype(cardinalities: tuple[int, ...]) -> type[np.unsignedinteger]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tanbark.arrays import Floats
+
 Cutter = Callable[[Floats, NDArray[np.integer[Any]], int, Floats | None], Floats]
 
 DEFAULT_BINS = 5

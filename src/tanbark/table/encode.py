@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Codes
 from tanbark.errors import InputError
 from tanbark.machine import row_blocks, run_threads, thread_count
-from tanbark.table.coded import Codes, code_dtype
+from tanbark.table.coded import code_dtype
 from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable
 from tanbark.table.schema import Column, Level
 

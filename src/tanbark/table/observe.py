@@ -8,16 +8,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Floats, Integers
 from tanbark.errors import EmptyColumnWarning, InputError, warn
 from tanbark.machine import run_threads, thread_count
 from tanbark.table.encode import refuse_infinity
-from tanbark.table.learn import FEW
+from tanbark.table.learn_schema import FEW
 from tanbark.table.raw import CodedColumn, RawTable
 from tanbark.table.schema import Column, Level
-from tanbark.table.summary import Summary, make_points
+from tanbark.table.sketch import Summary, make_points
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Cutter = Callable[[Floats, Integers, int, Floats], Floats]
 
 MOST_LEVELS = 1 << 16

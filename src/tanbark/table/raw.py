@@ -16,10 +16,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Array
 from tanbark.errors import InputError
 from tanbark.table.schema import Level
 
-Array = NDArray[Any]
 Found = TypeVar("Found")
 
 EXACT = 2**53  # a float can tell whole numbers up to here apart

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from strategies import make_table
-from tanbark.counts import coded_store
-from tanbark.counts.coded_store import CodedStore
+from tanbark.counts.partitioned import row_cache as coded_store
+from tanbark.counts.partitioned.row_cache import CodedStore
 from tanbark.table import CodedTable
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import tanbark as tb
 from fixtures_small import f500
-from tanbark.estimators.arc_report import MEASURES
+from tanbark.estimators.reports.arc_report import MEASURES
 from tanbark.scores import bdeu, log_likelihood
 from tanbark.scores.mml import family_score
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 import tanbark as tb
 from strategies import make_table
-from tanbark.structure.blanket_scores import SCORERS
+from tanbark.structure.blanket.scores import SCORERS
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, confusion
 import tanbark as tb
 from tanbark.estimators import hommel
 from tanbark.estimators.catalogue import catalogue, make_classifier
-from tanbark.estimators.measures import calibration, confusion, measure
+from tanbark.estimators.reports.measures import calibration, confusion, measure
 
 
 @settings(max_examples=40)

@@ -12,8 +12,8 @@ import naive
 import tanbark as tb
 from fixtures_small import f500
 from strategies import make_table
-from tanbark.estimators.folds import make_folds
-from tanbark.structure.history import History
+from tanbark.evaluation.folds import make_folds
+from tanbark.structure.trace import History
 
 SEARCHES = [tb.HillClimbTAN, tb.SuperParentTAN, tb.WrapperKDB, tb.FSSJ, tb.BSEJ, tb.SelectiveNaiveBayes]
 everyone = pytest.mark.parametrize("cls", SEARCHES)

@@ -7,7 +7,7 @@ from scipy import stats
 
 import tanbark as tb
 from strategies import make_network
-from tanbark.estimators.uncertainty import Drawing, draw_table
+from tanbark.estimators.reports.uncertainty import Drawing, draw_table
 from tanbark.params import Smoothing, estimate, prior_mass
 
 
@@ -134,7 +134,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     X, y = rows()
     clf = tb.TAN().fit(X, y)
     whole = clf.predict_proba_interval(X, n_draws=20)
-    monkeypatch.setattr("tanbark.estimators.uncertainty.KEPT", 20 * 3 * 7)
+    monkeypatch.setattr("tanbark.estimators.reports.uncertainty.KEPT", 20 * 3 * 7)
     assert np.array_equal(clf.predict_proba_interval(X, n_draws=20)[1], whole[1])
 
 

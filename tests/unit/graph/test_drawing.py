@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tanbark.graph import Dag, draw
+from tanbark.draw.text import draw
+from tanbark.graph import Dag
 
 
 def augmented(names, parents):

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanbark.graph import Dag, layered_layout
-from tanbark.graph.layers import Graph, crossings, sort_layers, total_crossings
+from tanbark.draw.layers import Graph, crossings, sort_layers, total_crossings
+from tanbark.draw.layout import layered_layout
+from tanbark.graph import Dag
 
 
 @st.composite

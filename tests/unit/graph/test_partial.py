@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tanbark.graph import Dag
-from tanbark.graph.partial import PartialGraph
-from tanbark.structure.rai import identify
+from tanbark.graph.pdag import PartialGraph
+from tanbark.structure.constraint.rai import identify
 
 
 def separated(parents, x, y, given):

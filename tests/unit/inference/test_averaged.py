@@ -11,7 +11,7 @@ from pytest import approx
 import naive
 from strategies import coded_tables, make_schema, make_table
 from tanbark.counts import MemoryCounts, StoredCounts
-from tanbark.inference.averaged import averaged_log_proba, make_super_parents, super_parent_cells
+from tanbark.inference.aode.average import averaged_log_proba, make_super_parents, super_parent_cells
 from tanbark.params import Smoothing
 
 

@@ -13,10 +13,10 @@ from pytest import approx
 import naive
 import tanbark as tb
 from strategies import make_table, seeds
+from tanbark.evaluation import fold_rows as rows_module
+from tanbark.evaluation.fold_scores import FoldEvaluator
 from tanbark.graph import Dag, Network
-from tanbark.inference import fold_rows as rows_module
-from tanbark.inference.folds import FoldEvaluator
-from tanbark.structure.search import supernodes
+from tanbark.structure.wrapper.search import supernodes
 
 
 def evaluator(table, folds, **options):

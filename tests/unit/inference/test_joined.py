@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import tanbark as tb
-from tanbark.inference import average_kernels, averaged, joined
+from tanbark.inference.aode import average as averaged
+from tanbark.inference.aode import joint_tables as joined
+from tanbark.inference.aode import kernels as average_kernels
 
 
 def make_rows(n_classes, n=3000):

@@ -11,7 +11,7 @@ from fixtures_small import TRUE_ARCS, f500
 from networks import alarm_sized, asia, five_nodes
 from tanbark.errors import TableTooLargeError
 from tanbark.graph import Dag, Network
-from tanbark.inference import engine
+from tanbark.inference import elimination as engine
 from tanbark.table import Column, Schema
 
 

@@ -14,7 +14,8 @@ from pytest import approx
 
 import naive
 import tanbark as tb
-from tanbark.params.manb import arc_posterior, averaged_table, check_arc_prior
+from tanbark.checks import check_fraction
+from tanbark.params.manb import arc_posterior, averaged_table
 from tanbark.scores import log_marginal
 
 DOORS = np.array([[326, 81, 15, 10], [300, 99, 18, 15], [292, 102, 18, 20], [292, 102, 18, 20]])
@@ -120,10 +121,10 @@ def test_it_is_the_average_over_all_models(n, prior):
 
 @pytest.mark.parametrize("prior", [-0.1, 1.1, "0.5", None, True, float("nan"), [0.5]])
 def test_a_bad_prior_is_refused(prior):
-    with pytest.raises(tb.OptionError, match="prior of MANB must be a probability"):
-        check_arc_prior(prior)
+    with pytest.raises(tb.OptionError, match="prior of MANB must be a number from 0 to 1"):
+        check_fraction("prior of MANB", prior)
 
 
 @pytest.mark.parametrize("prior", [0, 1, 0.5, np.float32(0.5), np.int64(1)])
 def test_probabilities_are_accepted(prior):
-    check_arc_prior(prior)
+    check_fraction("prior of MANB", prior)

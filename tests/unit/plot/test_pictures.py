@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from tanbark.estimators.waterfall import steps, waterfall_svg
+from tanbark.draw.waterfall import steps, waterfall_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -14,7 +14,7 @@ from tanbark.counts import MemoryCounts
 from tanbark.graph.arborescence import maximum_arborescence
 from tanbark.scores import log_likelihood
 from tanbark.scores.conditional import acll_slope, approximate_cll
-from tanbark.structure import acll_tan, tan
+from tanbark.structure.trees import acll_tan, tan
 from tanbark.table import CodedTable
 
 PUBLISHED = {2: -0.338766, 3: -0.200173, 4: -0.142314, 5: -0.110548, 8: -0.066344, 10: -0.052407, 26: -0.019569}

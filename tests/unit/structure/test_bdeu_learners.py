@@ -9,7 +9,8 @@ import pytest
 import tanbark as tb
 from strategies import make_table
 from tanbark.counts import MemoryCounts
-from tanbark.structure import exact, rai
+from tanbark.structure.constraint import rai
+from tanbark.structure.exact import learn as exact
 from tanbark.structure.progress import Progress
 
 ALL = [tb.RAIANB, tb.RAIGBN, tb.ExactANB, tb.ExactGBN]

@@ -8,8 +8,8 @@ from strategies import make_table
 from tanbark.counts import MemoryCounts
 from tanbark.errors import OptionError
 from tanbark.scores.mml import MessageLength
-from tanbark.structure.blanket import learn, search, shortest
-from tanbark.structure.blanket_scores import SCORERS, Options, Rows, make_scorer
+from tanbark.structure.blanket.scores import SCORERS, Options, Rows, make_scorer
+from tanbark.structure.blanket.search import learn, search, shortest
 
 
 def rows_of(data):

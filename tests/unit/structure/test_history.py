@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from tanbark.structure.history import History, Step
+from tanbark.structure.trace import History, Step
 
 STEPS = [Step(0.5, "start", 1, 0.25), Step(0.6, "a -> b", 3, 0.5), Step(0.75, "- c", 2, 0.125)]
 

@@ -14,7 +14,7 @@ from naive import cmi
 from strategies import coded_tables, make_schema, make_table
 from tanbark.counts import MemoryCounts
 from tanbark.scores import mutual_information
-from tanbark.structure import kdb
+from tanbark.structure.fixed import kdb
 from tanbark.table import CodedTable, Column, Schema
 
 NAMES = ("A", "B", "W", "V", "U")

@@ -9,8 +9,8 @@ import pytest
 
 from strategies import make_table
 from tanbark.counts import MemoryCounts
-from tanbark.structure import search
-from tanbark.structure.search import Move
+from tanbark.structure.wrapper import search
+from tanbark.structure.wrapper.search import Move
 
 
 class Scores:

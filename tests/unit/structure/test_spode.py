@@ -9,7 +9,7 @@ import tanbark as tb
 from fixtures_small import f500
 from strategies import make_schema, make_table
 from tanbark.counts import MemoryCounts
-from tanbark.structure import spode
+from tanbark.structure.fixed import spode
 from tanbark.table import CodedTable
 
 

@@ -11,8 +11,8 @@ import tanbark as tb
 from fixtures_small import f500
 from strategies import make_schema, make_table
 from tanbark.counts import MemoryCounts
-from tanbark.inference.folds import FoldEvaluator
-from tanbark.structure.search import supernodes
+from tanbark.evaluation.fold_scores import FoldEvaluator
+from tanbark.structure.wrapper.search import supernodes
 from tanbark.table import CodedTable, Column, Schema
 
 SEARCHES = ("tan-hc", "tan-hcsp", "kdb-hc", "fssj", "bsej", "selective")

@@ -6,7 +6,7 @@ import pytest
 
 from tanbark import Column, EmptyColumnWarning, InputError
 from tanbark.table import learn_schema, read_table
-from tanbark.table.learn import FEW, extend_columns
+from tanbark.table.learn_schema import FEW, extend_columns
 
 
 def learn(data, categorical=None):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tanbark as tb
-from tanbark.table.summary import Summary, make_points
+from tanbark.table.sketch import Summary, make_points
 
 
 def summarised(values, labels, batch, most):
@@ -61,7 +61,7 @@ def test_cut_points_of_many_values_are_as_near_as_is_said(how, monkeypatch):
     rng = np.random.default_rng(5)
     label = rng.integers(0, 2, 6000)
     frame = pd.DataFrame({"x": label + rng.normal(0, 0.6, 6000), "class": label})
-    monkeypatch.setattr("tanbark.table.summary.MOST_POINTS", 256)
+    monkeypatch.setattr("tanbark.table.sketch.MOST_POINTS", 256)
     monkeypatch.setattr(Summary.__init__, "__defaults__", (256, *Summary.__init__.__defaults__[1:]))
     ours = tb.NaiveBayes(discretize=how).fit(tb.scan(frame, target="class", batch_rows=500))
     theirs = tb.NaiveBayes(discretize=how).fit(frame[["x"]], frame["class"])

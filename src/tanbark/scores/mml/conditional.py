@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve, cholesky
 from scipy.special import polygamma
 
-from tanbark.errors import InputError, OptionError
+from tanbark.arrays import Floats
+from tanbark.checks import check_positive
+from tanbark.errors import InputError
 from tanbark.scores.mml.lengths import MessageLength, lattice
-
-Floats = NDArray[np.float64]
 
 CLOSE = 1e-13  # squared Newton decrement at which the next step is the last
 SLOW = 0.05  # a step that leaves more than this of the squared decrement asks for a new Hessian
@@ -103,13 +103,6 @@ def _without_curvature(length: MessageLength, problem: _Problem, at: Floats) -> 
     except np.linalg.LinAlgError:
         return replace(length, half_logdet=math.nan, valid=False)
     return replace(length, half_logdet=0.5 * logdet)
-
-
-def check_positive(name: str, value: float) -> None:
-    """Refuse an option that is no positive number."""
-    if not (math.isfinite(value) and value > 0):
-        msg = f"{name} must be a positive number; got {value!r}."
-        raise OptionError(msg)
 
 
 def nb_variances(states: Sequence[int], alpha: float, class_alpha: float) -> Floats:

@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
+from tanbark.arrays import Floats
 from tanbark.errors import find
 from tanbark.scores.dirichlet import log_marginal
 from tanbark.scores.mml.lengths import STATED, MessageLength, lattice
-
-Floats = NDArray[np.float64]
 
 
 def adaptive(counts: ArrayLike, *, alpha: float = 1.0) -> float:

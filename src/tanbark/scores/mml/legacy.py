@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tanbark.arrays import Floats
+from tanbark.checks import check_positive
 from tanbark.errors import InputError
-from tanbark.scores.mml.conditional import check_positive, maximum
+from tanbark.scores.mml.conditional import maximum
 from tanbark.scores.mml.lengths import MessageLength
-
-Floats = NDArray[np.float64]
 
 _KAPPA = (0.083333, 0.080188, 0.077875, 0.07609, 0.07465, 0.07347, 0.07248, 0.07163)
 DEFINITE = 1e-9  # least ratio of the smallest to the largest eigenvalue of a matrix that is positive definite

@@ -7,13 +7,12 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from tanbark.arrays import Floats, Integers
 from tanbark.scores.mml.lengths import MessageLength
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Roles = tuple[int, ...]  # for each feature PARENT, CHILD, or the position of the child whose spouse it is
 
 PARENT, CHILD = -2, -1

@@ -1,0 +1,17 @@
+"""The array types that all layers share, and the tolerance within which scores tie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]  # of any type: what kernels take
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Codes = NDArray[np.unsignedinteger]  # coded values, (n_columns, n_rows); the top code is a missing value
+Counts = NDArray[Any]  # int64, or float64 where rows have weights
+
+TIE = 1e-9  # scores that differ by no more are equal, and the earlier candidate wins

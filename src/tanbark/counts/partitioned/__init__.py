@@ -1,0 +1,1 @@
+"""Counting rows that come in parts: files larger than memory, and clusters."""

@@ -1,0 +1,1 @@
+"""Drawing networks and explanations: text, layout and SVG."""

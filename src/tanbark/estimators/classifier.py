@@ -1,0 +1,199 @@
+"""What every classifier of ours can do once it has learnt, whatever its model: predict, measure, explain."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tanbark.arrays import Codes, Floats
+from tanbark.checks import check_fraction
+from tanbark.errors import ImpossibleEvidenceWarning, OptionError, warn
+from tanbark.estimators import inputs
+from tanbark.estimators.encoding import report_unseen
+from tanbark.estimators.fit import TableLearner, check_as_many
+from tanbark.estimators.predict_file import FilePrediction
+from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
+from tanbark.estimators.reports.uncertainty import Counted, feature_support
+from tanbark.inference import normalize
+
+
+class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
+    """The shell that all classifiers share: a subclass turns counts into a model, and codes into log-joints."""
+
+    # ------------------------------------------------------------------ what a subclass adds
+
+    def _joint(self, codes: Codes) -> Floats:
+        """Give log P(class, observed) for every row and class."""
+        raise AssertionError("every classifier predicts")
+
+    def _explained(self) -> Explained:
+        """Give what explanations need to know of the model."""
+        raise AssertionError("every classifier can be explained")
+
+    def _counted(self) -> list[Counted]:
+        """Give the counts of features that predictions rest on."""
+        raise AssertionError("every classifier knows its counts")
+
+    def _total_rows(self) -> float:
+        """Give the number of training rows, or the sum of their weights."""
+        raise AssertionError("every classifier knows its rows")
+
+    # ------------------------------------------------------------------ prediction
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Give log P(class, observed values) for every row and class."""
+        check_is_fitted(self)
+        return self._joint(self._codes(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Give the logarithms of the class probabilities."""
+        return self._posterior(self.predict_joint_log_proba(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Give the class probabilities; missing values are summed out exactly."""
+        return self._posterior(self.predict_joint_log_proba(X), logs=False)
+
+    def predict(self, X: Any, *, abstain_below: float | None = None) -> NDArray[Any]:
+        """Give the most probable class of every row; ties go to the first.
+
+        Parameters
+        ----------
+        X : rows
+        abstain_below : float, optional
+            Give None, in an array of objects, for rows whose most probable class has a lower probability than this.
+        """
+        if abstain_below is not None:
+            least = check_fraction("abstain_below", abstain_below)
+            proba = self.predict_proba(X)
+            labels = self.classes_[proba.argmax(axis=1)].astype(object)
+            labels[proba.max(axis=1) < least] = None
+            return np.asarray(labels)
+        joint = self.predict_joint_log_proba(X)
+        impossible = np.isneginf(joint).all(axis=1)
+        if impossible.any():
+            joint = self._posterior(joint)
+        return np.asarray(self.classes_[joint.argmax(axis=1)])
+
+    def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
+        raw = inputs.read_features(self, X)
+        encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs)
+        report_unseen(encoded.unseen, raw.n_rows, self.unseen)
+        return encoded.codes
+
+    def _posterior(self, joint: Floats, *, logs: bool = True) -> Floats:
+        posterior, impossible = normalize(joint, logs=logs, n_jobs=self.n_jobs)
+        if impossible.any():
+            msg = (
+                f"{int(impossible.sum())} rows are impossible under every class (probability zero); they get the class "
+                "prior. Use alpha > 0 to leave nothing impossible."
+            )
+            warn(msg, ImpossibleEvidenceWarning)
+            nothing = np.full((self.schema_.target, 1), 255, np.uint8)
+            posterior[impossible] = normalize(self._joint(nothing), logs=logs)[0]
+        return posterior
+
+    # ------------------------------------------------------------------ measures
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the total log P(label, observed values) in nats; higher is better."""
+        return self._total(self.predict_joint_log_proba(X), y, sample_weight)
+
+    def conditional_log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the total log P(label | observed values) in nats; higher is better."""
+        return self._total(self.predict_log_proba(X), y, sample_weight)
+
+    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the log-likelihood less the number of free parameters; higher is better."""
+        return self.log_likelihood(X, y, sample_weight) - self.n_parameters_
+
+    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the log-likelihood less half the log of the rows for every free parameter; higher is better."""
+        weights = inputs.read_weights(sample_weight, len(y))
+        rows = float(len(y) if weights is None else weights.sum())
+        return self.log_likelihood(X, y, sample_weight) - 0.5 * math.log(rows) * self.n_parameters_
+
+    def _total(self, per_class: Floats, y: Any, sample_weight: Any) -> float:
+        _, labels = inputs.read_labels(y, self.classes_)
+        check_as_many(len(per_class), len(labels))
+        chosen = per_class[np.arange(len(labels)), labels]
+        weights = inputs.read_weights(sample_weight, len(labels))
+        return float(chosen.sum() if weights is None else (weights * chosen)[weights > 0].sum())
+
+    # ------------------------------------------------------------------ looking inside
+
+    def explain(self, X: Any, *, label: Any = None) -> Explanation:
+        """Say how much the prior and each observed value speak for a class against the rest.
+
+        Parameters
+        ----------
+        X : rows to explain
+        label : optional
+            The class to explain; by default each row's predicted class.
+        """
+        check_is_fitted(self)
+        codes = self._codes(X)
+        return explain_rows(self._explained(), codes, None if label is None else self._label_code(label))
+
+    def _label_code(self, label: Any) -> int:
+        found = [code for code, known in enumerate(self.classes_.tolist()) if known == label]
+        if not found:
+            msg = f"label must be one of the classes {self.classes_.tolist()[:10]}; got {label!r}."
+            raise OptionError(msg)
+        return found[0]
+
+    def support(self, X: Any, *, per_feature: bool = False) -> Floats:
+        """Count the training rows behind the rarest of a row's values.
+
+        A value counts together with the values of the features that the model has it depend on; gaps are left aside. At
+        most this many training rows had all the values of the row. A row without values has the support of all rows.
+
+        Parameters
+        ----------
+        X : rows
+        per_feature : bool, default False
+            Give the support of every value instead, (n_rows, n_features), NaN for gaps.
+        """
+        check_is_fitted(self)
+        rows, values = feature_support(self._counted(), self._codes(X), self._total_rows())
+        return values.T if per_feature else rows
+
+    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
+        """Make a page that answers questions to the model by clicking, and write it to a file where one is named.
+
+        Gives a :class:`tanbark.explorer.Page`, which a notebook shows.
+        """
+        from tanbark.explorer import explore
+
+        check_is_fitted(self)
+        return explore(self, path, title=title)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a JSON file; ``tanbark.load`` reads it."""
+        from tanbark.estimators.model_file import save
+
+        save(self, path)
+
+    def _picture(self) -> str:
+        """Give the picture of the learnt network as HTML, where there is one."""
+        network = getattr(self, "network_", None)
+        return "" if network is None else str(network._repr_html_())
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._picture()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        told: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        return {**told, "text/html": told["text/html"] + self._picture()} if "text/html" in told else told
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

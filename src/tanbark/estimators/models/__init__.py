@@ -1,0 +1,1 @@
+"""The classifiers, one file per family of models."""

@@ -1,0 +1,211 @@
+"""Many models of one kind, each from other rows, whose probabilities are averaged."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from tanbark.arrays import Codes, Floats
+from tanbark.checks import check_count, is_number
+from tanbark.errors import OptionError
+from tanbark.estimators import inputs
+from tanbark.estimators.classifier import TableClassifier
+from tanbark.estimators.documentation import store
+from tanbark.estimators.encoding import Encoder, report_unseen
+from tanbark.estimators.models.studied import RAIANB
+from tanbark.estimators.network import NetworkClassifier
+from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
+from tanbark.machine import run_threads, thread_count
+from tanbark.structure.greedy.hill_climb import generator
+from tanbark.table import CodedTable, Schema
+
+
+class ModelAveraging(ClassifierMixin, BaseEstimator):
+    """Average the class probabilities of models that are learnt from random subsets of the rows (subbagging).
+
+    Each model learns its structure and its tables from a subset drawn without replacement. Columns, categories, cut
+    points and classes are settled once, by all rows. A structure that hangs on a few rows loses its weight, and what
+    most subsets agree on stays; ``arc_shares`` tells how sure each arc is.
+
+    Parameters
+    ----------
+    estimator : classifier of tables, optional
+        The model to average, any of Tanbark's but ``TextNaiveBayes``; by default ``RAIANB()``.
+    n_estimators : int, default 10
+        How many models.
+    subsample : float, default 0.9
+        The share of the rows that each model learns from, above 0 and at most 1.
+    random_state : int, Generator, RandomState or None
+        Where the subsets come from; also the ``random_state`` of the models, where they have one.
+    n_jobs : int, optional
+        Models that are learnt at the same time, each on as many threads as ``estimator`` says; None uses every core.
+        Results do not depend on it.
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+        The fitted models.
+    classes_ : array of the labels
+    schema_ : Schema
+        Columns with their categories or cut points.
+
+    References
+    ----------
+    Sugahara, Aomi and Ueno (2022), Bayesian network model averaging classifiers by subbagging; with one structure for
+    each subset instead of the K best ones.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> X = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]] * 9
+    >>> clf = tb.ModelAveraging(tb.TAN(), n_estimators=5, random_state=0).fit(X, [0, 0, 1, 1] * 9)
+    >>> clf.predict([[0, 0, 1], [1, None, 0]]).tolist()
+    [0, 1]
+    >>> clf.arc_shares()["class", "x2"]
+    1.0
+    """
+
+    classes_: NDArray[Any]
+    schema_: Schema
+    encoder_: Encoder
+    estimators_: list[TableClassifier]
+
+    def __init__(
+        self, estimator: Any = None, n_estimators: int = 10, *, subsample: float = 0.9, random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
+        store(self, locals())
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the models.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+            How many times each row counts. Rows are drawn whatever their weight, but those of weight zero never.
+        """
+        lead = self._model()
+        threads = thread_count(self.n_jobs)
+        inputs.read_training_features(self, X)
+        lead._check_options()
+        table = lead._encode_training(X, y, sample_weight, None)
+        rng = generator(self.random_state)
+        members = [copy(lead) for _ in range(int(self.n_estimators))]
+        draws = [self._draw(table.n_rows, member, rng) for member in members]
+
+        def learn(member: TableClassifier, rows: NDArray[np.int64]) -> TableClassifier:
+            weights = None if table.weights is None else table.weights[rows]
+            return member._learn_table(CodedTable(table.schema, np.ascontiguousarray(table.codes[:, rows]), weights))
+
+        self.estimators_ = run_threads(learn, list(zip(members, draws, strict=True)), threads)
+        self._settle()
+        return self
+
+    def _model(self) -> TableClassifier:
+        """Check the options, and give the model to average."""
+        model = RAIANB() if self.estimator is None else self.estimator
+        if not isinstance(model, TableClassifier):
+            msg = (
+                f"estimator must be a classifier of Tanbark that learns from tables, such as TAN(); got {model!r:.80}."
+            )
+            raise OptionError(msg)
+        check_count("n_estimators", self.n_estimators, least=1)
+        if not is_number(self.subsample) or not 0 < float(self.subsample) <= 1:
+            msg = f"subsample must be a number above 0 and at most 1; got {self.subsample!r}."
+            raise OptionError(msg)
+        fresh: TableClassifier = clone(model)
+        return fresh
+
+    def _draw(self, n_rows: int, member: TableClassifier, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw a model's rows, and its own random state where it has one."""
+        if "random_state" in member.get_params(deep=False):
+            member.set_params(random_state=int(rng.integers(2**31 - 1)))
+        size = max(1, math.floor(float(self.subsample) * n_rows))
+        return np.sort(rng.choice(n_rows, size, replace=False))
+
+    def _settle(self) -> None:
+        """Take over what all models share."""
+        first = self.estimators_[0]
+        self.classes_, self.schema_, self.encoder_ = first.classes_, first.schema_, first.encoder_
+
+    # ------------------------------------------------------------------ prediction
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Give the class probabilities: the mean of those of all models, gaps summed out exactly."""
+        check_is_fitted(self)
+        return self._mean(self._codes(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Give the logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the most probable class of every row; ties go to the first."""
+        proba = self.predict_proba(X)
+        return np.asarray(self.classes_[proba.argmax(axis=1)])
+
+    def explain(self, X: Any, *, label: Any = None) -> Explanation:
+        """Say how much the prior and each observed value speak for a class against the rest.
+
+        Values enter in the order of the columns; each is credited with the change of the averaged log-odds.
+        """
+        check_is_fitted(self)
+        n = self.schema_.target
+        code = None if label is None else self.estimators_[0]._label_code(label)
+        return explain_rows(Explained(self.schema_, tuple(range(n)), ((),) * n, self._log_mean), self._codes(X), code)
+
+    def _codes(self, X: Any) -> Codes:
+        raw = inputs.read_features(self, X)
+        encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs)
+        report_unseen(encoded.unseen, raw.n_rows, self.estimators_[0].unseen)
+        return encoded.codes
+
+    def _mean(self, codes: Codes) -> Floats:
+        total = np.zeros((codes.shape[1], len(self.classes_)))
+        for member in self.estimators_:
+            total += member._posterior(member._joint(codes), logs=False)
+        return total / len(self.estimators_)
+
+    def _log_mean(self, codes: Codes) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._mean(codes)))
+
+    # ------------------------------------------------------------------ looking inside
+
+    def arc_shares(self) -> dict[tuple[str, str], float]:
+        """Give the share of the models that have each (parent, child) arc, the commonest first."""
+        check_is_fitted(self)
+        networks = [member for member in self.estimators_ if isinstance(member, NetworkClassifier)]
+        if not networks:
+            msg = f"{type(self.estimators_[0]).__name__} has no graph, so that there are no arcs to count."
+            raise OptionError(msg)
+        counted = Counter(arc for member in networks for arc in member.dag_.arcs())
+        ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+        return {arc: times / len(self.estimators_) for arc, times in ranked}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all models to one JSON file; ``tanbark.load`` reads it."""
+        from tanbark.estimators.model_file_others import save_members
+
+        save_members(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

@@ -1,0 +1,110 @@
+"""Classifiers whose graph is climbed to by conditional log-likelihood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tanbark.estimators.documentation import MAX_CELLS, documented, store
+from tanbark.estimators.network import NetworkClassifier
+from tanbark.structure import LEARNERS, Learner
+
+OPTIONS = ("max_parents", "required", "forbidden", "start")
+
+
+@documented
+class BNC2P(NetworkClassifier):
+    """Network of high conditional log-likelihood, with at most two parents per column (BNC-2P).
+
+    Hill climbing over the graphs of all columns by the log-likelihood of the class given the features, with tables of
+    maximum likelihood; the tables of the classifier are smoothed. What does not change the class's posterior is never
+    added, so features may stay without an arc.
+
+    Parameters
+    ----------
+    max_parents : int or None, default 2
+        The most parents of a column, the class among them.
+    required : list of (parent, child) names
+        Arcs that must be there.
+    forbidden : list of (parent, child) names
+        Arcs that must not be there.
+    start : "naive", Dag or list of arcs, optional
+        Where the search begins: naive Bayes, or a graph; by default without any arc but the required ones.
+    {common_bdeu}
+    structure_score_ : float
+        The conditional log-likelihood of the graph at its maximum-likelihood tables, in nats; higher is better.
+    history_ : History
+        Every step: the score after it, what it changed, the legal moves after it, and its seconds.
+
+    References
+    ----------
+    Grossman and Domingos (2004), Learning Bayesian network classifiers by maximizing conditional likelihood, section
+    4.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> X = [[0, 0, 1], [0, 1, 0], [1, 0, 1], [1, 1, 0]] * 9
+    >>> clf = tb.BNC2P().fit(X, [0, 0, 0, 1] * 9)
+    >>> [step.move for step in clf.history_]
+    ['start', 'add class -> x0', 'add class -> x1', 'add x0 -> x1']
+    """
+
+    def __init__(
+        self, *, max_parents: int | None = 2, required: Any = (), forbidden: Any = (), start: Any = None,
+        alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
+        categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
+        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
+        store(self, locals())
+
+    def _learner(self) -> tuple[Learner, dict[str, Any]]:
+        return LEARNERS["bnc2p"], {name: getattr(self, name) for name in OPTIONS}
+
+
+@documented
+class CMDLGBN(NetworkClassifier):
+    """Network of short conditional description length (GBN-CMDL).
+
+    Hill climbing over the graphs of all columns by the log-likelihood of the class given the features, less half the
+    logarithm of the rows for every free parameter.
+
+    Parameters
+    ----------
+    max_parents : int or None, default None
+        The most parents of a column; by default the description length alone limits them.
+    required : list of (parent, child) names
+        Arcs that must be there.
+    forbidden : list of (parent, child) names
+        Arcs that must not be there.
+    start : "naive", Dag or list of arcs, optional
+        Where the search begins: naive Bayes, or a graph; by default without any arc but the required ones.
+    {common_bdeu}
+    structure_score_ : float
+        The conditional log-likelihood less the price of the parameters, in nats; higher is better.
+    history_ : History
+        Every step: the score after it, what it changed, the legal moves after it, and its seconds.
+
+    References
+    ----------
+    Grossman and Domingos (2004), Learning Bayesian network classifiers by maximizing conditional likelihood, section
+    5.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> X = [[0, 0, 1], [0, 1, 0], [1, 0, 1], [1, 1, 0]] * 9
+    >>> clf = tb.CMDLGBN().fit(X, [0, 0, 0, 1] * 9)
+    >>> [(step.move, round(step.score, 2)) for step in clf.history_]
+    [('start', -27.41), ('add class -> x0', -21.44), ('add class -> x1', -13.34)]
+    """
+
+    def __init__(
+        self, *, max_parents: int | None = None, required: Any = (), forbidden: Any = (), start: Any = None,
+        alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
+        categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
+        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
+        store(self, locals())
+
+    def _learner(self) -> tuple[Learner, dict[str, Any]]:
+        return LEARNERS["cmdl-gbn"], {name: getattr(self, name) for name in OPTIONS}

@@ -1,0 +1,228 @@
+"""Classifiers whose model is one network: a structure learner, and a way to turn counts into tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from tanbark.arrays import Codes, Floats
+from tanbark.counts import CountEngine, MemoryCounts, PartedCounts, StoredCounts
+from tanbark.errors import InputError, OptionError, find
+from tanbark.estimators import inputs
+from tanbark.estimators.classifier import TableClassifier
+from tanbark.estimators.encoding import Encoder
+from tanbark.estimators.parts.parameters import EM, ParameterEstimator, check_parameters
+from tanbark.estimators.reports.explain import Explained
+from tanbark.estimators.reports.uncertainty import Counted, network_counts, proba_interval
+from tanbark.evaluation.folds import make_evaluator
+from tanbark.graph import Dag, Network
+from tanbark.inference import joint_log_proba
+from tanbark.inference.junction import pair_marginals
+from tanbark.params import Smoothing, family_counts, fit
+from tanbark.structure import Learner
+from tanbark.structure.trace import History
+from tanbark.table import CodedTable, RawTable, missing_code
+
+MISSING = ("available-case", "em", "category", "drop")
+
+
+class NetworkClassifier(TableClassifier):
+    """A classifier with one network: a subclass names its learner and spells out its options."""
+
+    parameters: Any = None
+    missing: str = "available-case"
+
+    dag_: Dag
+    family_counts_: tuple[NDArray[Any], ...]
+    network_: Network
+    parameters_: ParameterEstimator
+    structure_score_: float
+    history_: History
+    _aside: tuple[NDArray[np.bool_], RawTable, Floats | None]
+    _unlabelled: CodedTable
+    report_: Any
+
+    def _learner(self) -> tuple[Learner, dict[str, Any]]:
+        """Give the structure learner and its options."""
+        raise AssertionError("every classifier names its learner")
+
+    def _parameters(self) -> Any:
+        """Give the parameter estimator, which is EM where gaps are to be filled and no other is chosen."""
+        return EM() if self.missing == "em" and self.parameters is None else self.parameters
+
+    def _set_aside(self, raw: RawTable, y: Any, weights: Floats | None) -> tuple[RawTable, Any, Floats | None]:
+        """Keep the rows whose label is the marker of EM for later."""
+        marker = getattr(self.parameters, "unlabelled", None)
+        self.__dict__.pop("_aside", None)
+        if marker is None or y is None:
+            return raw, y, weights
+        labels = np.array(y, object) if isinstance(y, (list, tuple)) else np.asarray(y)
+        with_label = np.array([label != marker for label in labels.tolist()], bool)
+        if labels.ndim != 1 or len(labels) != raw.n_rows or with_label.all():
+            return raw, y, weights
+        if not with_label.any():
+            msg = f"Every label is {marker!r}, the mark of rows without a label; some rows must have one."
+            raise InputError(msg)
+        self._aside = with_label, raw.rows(~with_label), None if weights is None else weights[~with_label]
+        return raw.rows(with_label), labels[with_label], None if weights is None else weights[with_label]
+
+    def _encode_training(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> CodedTable:
+        table = super()._encode_training(X, y, sample_weight, classes)
+        aside = self.__dict__.pop("_aside", None)
+        if aside is not None:
+            with_label, raw, weights = aside
+            codes = self.encoder_.encode(raw, n_jobs=self.n_jobs, extra_states=len(self.classes_)).codes
+            codes[-1] = missing_code(codes)
+            self._unlabelled = CodedTable(self.schema_, codes, weights)
+            given = with_label.copy()
+            given[with_label] = True if table.kept is None else table.kept
+            table = replace(table, kept=given)
+        return table
+
+    def _kept_rows(self, raw: RawTable, weights: Floats | None) -> NDArray[np.bool_] | None:
+        kept = super()._kept_rows(raw, weights)
+        if self.missing != "drop":
+            return kept
+        whole = np.asarray(~raw.gaps().any(axis=0)) & (True if kept is None else kept)
+        if not whole.any():
+            msg = "missing='drop' leaves no row: each of them has a gap. Use missing='available-case' or 'em'."
+            raise InputError(msg)
+        return None if whole.all() else whole
+
+    def _mark_gaps(self, encoder: Encoder, raw: RawTable) -> Encoder:
+        if self.missing != "category":
+            return encoder
+        with_gaps = np.flatnonzero(raw.gaps().any(axis=1)).tolist()
+        columns = (replace(column, gap_state=place in with_gaps) for place, column in enumerate(encoder.columns))
+        return replace(encoder, columns=tuple(columns))
+
+    def _stored_order(self) -> int:
+        parameters = self._parameters()
+        if parameters is not None and parameters.needs_rows:
+            return 0
+        return self._learner()[0].stored_order
+
+    def _collected(self, engine: PartedCounts) -> MemoryCounts | None:
+        parameters = self._parameters()
+        quicker = self._learner()[0].wrapper and engine.coded_bytes <= engine.max_memory
+        return engine.collected() if quicker or (parameters is not None and parameters.needs_rows) else None
+
+    def _check_options(self) -> None:
+        super()._check_options()
+        check_parameters(self.parameters)
+        find("missing", self.missing, dict.fromkeys(MISSING))
+        if self.missing == "em" and not isinstance(self._parameters(), EM):
+            msg = f"missing='em' needs parameters=EM() or None; got {self.parameters!r}."
+            raise OptionError(msg)
+        self._learner()
+
+    def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
+        learner, options = self._learner()
+        if learner.wrapper:
+            names = ("cv", "smooth", "scoring", "random_state")
+            search = {name: options.pop(name) for name in names if name in options}
+            options["evaluate"] = make_evaluator(counts, rows, max_cells=self.max_cells, **search)
+        if learner.infers:
+            options["pair_marginals"] = self._pair_marginals(counts)
+        if "max_cells" in signature(learner.learn).parameters:
+            options["max_cells"] = self.max_cells
+        learnt = learner.learn(counts, **options)
+        self.dag_ = learnt.dag
+        self.family_counts_ = family_counts(learnt.dag, counts, max_cells=self.max_cells)
+        told = (("structure_score_", learnt.score), ("history_", learnt.history or None), ("report_", learnt.report))
+        for name, value in told:
+            self.__dict__.pop(name, None)
+            if value is not None:
+                setattr(self, name, value)
+        self.__dict__.pop("parameters_", None)
+        return self._estimate(rows)
+
+    def _pair_marginals(self, counts: CountEngine) -> Callable[[Dag], list[list[Floats]]]:
+        """Give what the pairs of columns look like in a graph with its maximum-likelihood tables."""
+        plain = Smoothing(alpha=0.0)
+
+        def marginals(dag: Dag) -> list[list[Floats]]:
+            tables = family_counts(dag, counts, max_cells=self.max_cells)
+            return pair_marginals(fit(self.schema_, dag, tables, plain))
+
+        return marginals
+
+    def _estimate(self, rows: MemoryCounts | None = None) -> Self:
+        """Turn the counts of the families into the network; without rows, weights that were learnt stay."""
+        prior = inputs.read_class_prior(self.class_prior, self.classes_)
+        smoothing = Smoothing(self.prior, self.alpha)
+        network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
+        parameters = self._parameters()
+        if parameters is not None:
+            if not hasattr(self, "parameters_"):
+                self.parameters_ = clone(parameters)
+            if rows is not None:
+                self.family_counts_ = self.parameters_.complete(
+                    network, self.family_counts_, smoothing, rows, class_prior=prior,
+                    unlabelled=self.__dict__.pop("_unlabelled", None),
+                )  # fmt: skip
+                network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
+            network = self.parameters_.estimate(network, self.family_counts_, smoothing, rows)
+        self.network_ = network
+        self.n_parameters_ = network.n_parameters
+        return self
+
+    def _stored_counts(self) -> StoredCounts:
+        if not hasattr(self, "counts_") and self._stored_order() == 1:
+            tables = [self.family_counts_[-1], *self.family_counts_[:-1]]
+            return StoredCounts(self.schema_, 1, np.concatenate([table.ravel() for table in tables]))
+        return super()._stored_counts()
+
+    def _joint(self, codes: Codes) -> Floats:
+        return joint_log_proba(self.network_, codes, n_jobs=self.n_jobs)
+
+    def _counted(self) -> list[Counted]:
+        return network_counts(self.network_, self.family_counts_)
+
+    def _total_rows(self) -> float:
+        return float(self.family_counts_[self.schema_.target].sum())
+
+    def predict_proba_interval(
+        self, X: Any, *, level: float = 0.9, n_draws: int = 500, random_state: Any = 0
+    ) -> tuple[Floats, Floats]:
+        """Give credible intervals of the class probabilities: how far the tables may be off for want of rows.
+
+        The tables are drawn again and again from the Dirichlet distributions that counts and prior leave them, and
+        each row is predicted with all of them; missing values are summed out. The structure is taken as it is, and so
+        are a class prior that was given and the weights of AWNB and WANBIA; expected counts of EM count as rows.
+
+        Parameters
+        ----------
+        X : rows
+        level : float, default 0.9
+            Posterior probability of each interval; the tails on both sides are equal.
+        n_draws : int, default 500
+        random_state : int, Generator, RandomState or None, default 0
+
+        Returns
+        -------
+        low, high : arrays of the shape of ``predict_proba``
+
+        Examples
+        --------
+        >>> import tanbark as tb
+        >>> few = tb.NaiveBayes().fit([["a"], ["b"]] * 3, [0, 1] * 3)
+        >>> many = tb.NaiveBayes().fit([["a"], ["b"]] * 300, [0, 1] * 300)
+        >>> [[round(float(end[0, 0]), 2) for end in clf.predict_proba_interval([["a"]])] for clf in (few, many)]
+        [[0.44, 0.99], [0.99, 1.0]]
+        """
+        check_is_fitted(self)
+        return proba_interval(self, self._codes(X), level=level, n_draws=n_draws, random_state=random_state)
+
+    def _explained(self) -> Explained:
+        network = self.network_
+        parents = tuple(tuple(p for p in found if p != network.target) for found in network.dag.parents)
+        order = tuple(node for node in network.dag.order if node != network.target)
+        return Explained(network.schema, order, parents, lambda codes: joint_log_proba(network, codes))

@@ -1,0 +1,1 @@
+"""What a classifier is put together from: discretisers, parameter estimators, feature selection."""

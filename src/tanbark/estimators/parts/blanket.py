@@ -1,0 +1,233 @@
+"""The Markov blanket of the class as a selector of features."""
+
+from __future__ import annotations
+
+from types import MethodType
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tanbark.arrays import Floats
+from tanbark.counts import MemoryCounts
+from tanbark.errors import NothingSelectedWarning, warn
+from tanbark.estimators import inputs
+from tanbark.estimators.documentation import store
+from tanbark.estimators.encoding import Encoder, learn_encoder
+from tanbark.estimators.fit import check_as_many, chosen_rows
+from tanbark.scores.mml import MessageLength
+from tanbark.structure.blanket.scores import Options, Scorer, make_scorer
+from tanbark.structure.blanket.search import check_direction, search, varied
+from tanbark.structure.blanket.trace import BlanketTrace
+from tanbark.table import CodedTable, RawTable, Schema
+from tanbark.table.raw import is_frame
+
+
+class _LengthOption:
+    """The option ``score`` beside the method ``score``: setting sets the option, reading gives the method."""
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return _score if instance is None else MethodType(_score, instance)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__["score"] = value
+
+
+def _score(self: MarkovBlanketMML, X: Any, y: Any) -> float:
+    """Give minus the message length of these labels with the selected features, in nits; higher is better."""
+    check_is_fitted(self)
+    raw = inputs.read_features(self, X)
+    _, labels = inputs.read_labels(y, self.classes_)
+    check_as_many(raw.n_rows, len(labels))
+    scorer = self._scorer(self._code(raw, labels, None))
+    return -scorer.length(tuple(self.order_.tolist())).total
+
+
+class MarkovBlanketMML(SelectorMixin, BaseEstimator):
+    """Select the features that shorten the message of the class: its Markov blanket by minimum message length.
+
+    Features enter one at a time, the one that saves most first, until none saves anything. There is no threshold to
+    choose and nothing is held out: a feature must pay for the parameters it needs.
+
+    Parameters
+    ----------
+    score : {"nb_logit", "nb_joint", "cpt", "logit", "nb_adaptive", "mbp", "note_nb"}, default "nb_logit"
+        How the class is told. "nb_logit": given the features under naive Bayes, in its log-odds. "logit": the same with
+        a normal prior of every coefficient. "nb_joint": class and features together under naive Bayes; very fast, and
+        blind to features that repeat others. "cpt": by one full table. "nb_adaptive" and "mbp": row by row by naive
+        Bayes or by an average over polytrees; these depend on the order of the rows. "note_nb": a score of 2017, kept
+        for comparison only, which is not valid and selects nothing.
+    direction : {"forward", "both"}, default "forward"
+        Only add features, or also drop those that later ones have made superfluous.
+    alpha : float, default 1.0
+        Prior mass per cell of the tables of naive Bayes; not for "logit" and "note_nb".
+    sigma : float, default 3.0
+        Standard deviation of the coefficients of "logit".
+    stating : {"none", "observed", "all"}, default "none"
+        Of which rows of the table of "cpt" the parameters are stated.
+    discretize : {"mdlp", "median", "quantile", "uniform"} or transformer, default "mdlp"
+        How continuous columns are cut into intervals, on the training rows only.
+    categorical_features : "auto", "all", or names, positions or mask, default "auto"
+        Which numeric columns are categories. "auto": whole numbers with at most 20 different values.
+    random_state : int, RandomState or None, default 0
+        How polytrees are drawn for "mbp", where there are too many to try all.
+    n_jobs : int, optional
+        Threads; None uses every core. Results do not depend on it.
+
+    Attributes
+    ----------
+    support_ : mask of the selected features
+    order_ : array of their positions, in the order in which they came
+    trace_ : BlanketTrace
+        Every candidate's message length, what was added, and why the search stopped; prints as a table, and has
+        ``to_frame`` and ``plot``.
+    message_length_ : MessageLength
+        The length with the selected features, in nits, with its parts.
+    classes_ : array of the labels
+    schema_ : Schema
+        Columns with their categories or cut points.
+
+    Notes
+    -----
+    A missing value gives no evidence in the naive Bayes lengths, and is a state of its own in a full table. The method
+    ``score(X, y)`` gives minus the length of other labels with the selected features; ``get_params`` shows the option.
+
+    References
+    ----------
+    Li, Korb and Allison (2021), Markov blanket discovery using minimum message length.
+    Wallace (2005), Statistical and inductive inference by minimum message length.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> X = [[0, 1, 1], [0, 0, 1], [1, 1, 0], [1, 0, 1]] * 5
+    >>> selector = tb.MarkovBlanketMML().fit(X, [0, 0, 1, 1] * 5)
+    >>> selector.get_support().tolist()
+    [True, False, False]
+    >>> print(selector.trace_)
+    start {}                  15.4691
+        + x0                   5.2958  <- taken
+        + x1                  16.7665
+        + x2                  13.1335
+    add x0 {x0}                5.2958
+        + x1                   6.0595
+        + x2                   5.5893
+    stop {x0}                  5.2958  no candidate shortens the message
+    """
+
+    score = _LengthOption()
+
+    direction: str
+    alpha: float
+    sigma: float
+    stating: str
+    discretize: Any
+    categorical_features: Any
+    random_state: Any
+    n_jobs: int | None
+
+    encoder_: Encoder
+    schema_: Schema
+    classes_: NDArray[Any]
+    support_: NDArray[np.bool_]
+    order_: NDArray[np.int64]
+    trace_: BlanketTrace
+    message_length_: MessageLength
+
+    def __init__(
+        self, score: str = "nb_logit", *, direction: str = "forward", alpha: float = 1.0, sigma: float = 3.0,
+        stating: str = "none", discretize: Any = "mdlp", categorical_features: Any = "auto", random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
+        store(self, locals())
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the options by name."""
+        return {**super().get_params(deep), "score": self.__dict__["score"]}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the features that shorten the message of the labels.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_rows, n_features)
+            Strings, numbers, booleans and categoricals; None, NaN and NA are gaps.
+        y : array-like of shape (n_rows,)
+            Labels, without gaps.
+        sample_weight : array-like of shape (n_rows,), optional
+            How many times each row counts; not for "nb_adaptive" and "mbp".
+        """
+        check_direction(self.direction)
+        table = self._encode_training(X, y, sample_weight)
+        scorer = self._scorer(table)
+        candidates = varied(MemoryCounts(table, n_jobs=self.n_jobs))
+        order, self.trace_ = search(scorer, candidates, self.schema_.names, direction=self.direction)
+        self.order_ = np.array(order, np.int64)
+        self.support_ = np.zeros(self.schema_.target, bool)
+        self.support_[order] = True
+        self.message_length_ = scorer.length(tuple(order))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features; a frame stays a frame of its kind, whose columns are found by name."""
+        check_is_fitted(self)
+        if not self.support_.any():
+            warn(f"No features were selected: {self.trace_.reason}.", NothingSelectedWarning)
+        if is_frame(X):
+            inputs.read_features(self, X)
+            frame = nw.from_native(X, eager_only=True)
+            positions = self.get_support(indices=True).tolist()
+            names = [
+                self.schema_.names[k] if hasattr(self, "feature_names_in_") else frame.columns[k] for k in positions
+            ]
+            return X.loc[:, names] if hasattr(X, "loc") else frame.select(names).to_native()
+        array = inputs.as_table(self, X)
+        validate_data(self, array, skip_check_array=True, reset=False)
+        return array[:, self.support_]
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def _scorer(self, table: CodedTable) -> Scorer:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        options = Options(self.alpha, self.sigma, self.stating, seed, n_jobs=self.n_jobs)
+        return make_scorer(self.__dict__["score"], MemoryCounts(table, n_jobs=self.n_jobs), options)
+
+    def _encode_training(self, X: Any, y: Any, sample_weight: Any) -> CodedTable:
+        raw = inputs.read_training_features(self, X)
+        self.classes_, labels = inputs.read_labels(y)
+        weights = inputs.read_weights(sample_weight, raw.n_rows)
+        check_as_many(raw.n_rows, len(labels))
+        raw, labels, weights = chosen_rows(None if weights is None else weights > 0, raw, labels, weights)
+        if weights is not None:
+            there, labels = np.unique(labels, return_inverse=True)
+            self.classes_ = self.classes_[there]
+        self.encoder_ = learn_encoder(
+            raw, labels, weights, len(self.classes_), discretize=self.discretize, n_jobs=self.n_jobs,
+            categorical=inputs.categorical_mask(self.categorical_features, [raw.name(c) for c in range(raw.n_columns)]),
+        )  # fmt: skip
+        names = tuple(column.name for column in self.encoder_.columns)
+        self.schema_ = Schema((*self.encoder_.columns, inputs.class_column(y, self.classes_, names)))
+        return self._code(raw, labels, weights)
+
+    def _code(self, raw: RawTable, labels: NDArray[Any], weights: Floats | None) -> CodedTable:
+        encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs, extra_states=len(self.classes_))
+        encoded.codes[-1] = labels
+        return CodedTable(self.schema_, encoded.codes, weights)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "message_length_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

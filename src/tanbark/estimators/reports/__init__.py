@@ -1,0 +1,1 @@
+"""What is said of models: explanations, uncertainty, measures and comparisons."""

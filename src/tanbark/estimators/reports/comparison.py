@@ -1,0 +1,238 @@
+"""Which of several models is better, and by how much more than chance: ranks, tests, adjusted p-values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tanbark.arrays import Floats
+from tanbark.errors import InputError, OptionError, find
+from tanbark.table.frames import make_frame
+
+
+def hommel(p_values: ArrayLike) -> Floats:
+    r"""Adjust p-values for being many, by Hommel's method, which rejects no less than Holm's and Hochberg's.
+
+    With the sorted :math:`p_{(1)} \le … \le p_{(m)}`, a hypothesis is rejected at level a where every set of
+    hypotheses that holds it has :math:`k p_{(j)} / j \le a` for one of its k sorted p-values (Simes's test).
+
+    References
+    ----------
+    Hommel (1988), A stagewise rejective multiple test procedure based on a modified Bonferroni test. The passes are
+    those of Wright (1992), Adjusted p-values for simultaneous inference, Appendix.
+
+    Examples
+    --------
+    >>> hommel([0.01, 0.02, 0.03, 0.04]).round(4).tolist()
+    [0.04, 0.04, 0.04, 0.04]
+    """
+    raw = np.asarray(p_values, float)
+    if raw.ndim != 1 or not ((raw >= 0) & (raw <= 1)).all():
+        msg = f"p-values are a list of numbers from 0 to 1; got {raw.tolist()!r:.80}."
+        raise InputError(msg)
+    m, order = len(raw), np.argsort(raw, kind="stable")
+    sorted_p = raw[order]
+    adjusted = np.full(m, np.min(m * sorted_p / np.arange(1, m + 1), initial=1.0))
+    least = adjusted.copy()
+    for size in range(m - 1, 1, -1):
+        head, tail = slice(0, m - size + 1), slice(m - size + 1, m)
+        bound = np.min(size * sorted_p[tail] / np.arange(2, size + 1))
+        least[head] = np.minimum(size * sorted_p[head], bound)
+        least[tail] = least[m - size]
+        adjusted = np.maximum(adjusted, least)
+    out = np.empty(m)
+    out[order] = np.maximum(adjusted, sorted_p)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Models side by side, the best first.
+
+    Attributes
+    ----------
+    names : tuple of str
+    means : array
+        The mean score of every model.
+    ranks : array
+        Its mean rank over the folds or data sets; 1 is best, ties share their ranks.
+    p_values : array
+        For every model, that it is as good as the best, adjusted by Hommel's method; 1 for the best itself.
+    pairwise : array
+        For every two models, that they are equally good, all pairs adjusted together.
+    friedman : float
+        p-value of the hypothesis that all ranks are alike (Friedman's test).
+    critical_difference : float
+        Nemenyi's: how far two mean ranks must lie apart to differ at ``alpha``.
+    alpha : float
+    n : int
+        Number of folds or data sets.
+    test : str
+    """
+
+    names: tuple[str, ...]
+    means: Floats
+    ranks: Floats
+    p_values: Floats
+    pairwise: Floats
+    friedman: float
+    critical_difference: float
+    alpha: float
+    n: int
+    test: str
+
+    def groups(self) -> list[tuple[str, ...]]:
+        """List the largest runs of neighbours by rank in which no two models differ at ``alpha``."""
+        order = np.argsort(self.ranks, kind="stable")
+        alike = self.pairwise[np.ix_(order, order)] > self.alpha
+        spans: list[tuple[int, int]] = []
+        for low in range(len(order)):
+            high = low + 1
+            while high < len(order) and alike[low : high + 1, low : high + 1].all():
+                high += 1
+            if high - low > 1 and (not spans or high > spans[-1][1]):
+                spans.append((low, high))
+        return [tuple(self.names[k] for k in order[low:high]) for low, high in spans]
+
+    def to_frame(self, *, backend: str | None = None) -> Any:
+        """Give a frame with a line per model; ``backend`` is "pandas", "polars" or "pyarrow"."""
+        data = {"model": list(self.names), "mean": self.means, "rank": self.ranks, "p": self.p_values}
+        return make_frame(data, backend)
+
+    def __str__(self) -> str:
+        """Write a table, the best model first."""
+        width = max(len("model"), *(len(name) for name in self.names))
+        head = f"{'model':<{width}}{'mean':>10}{'rank':>8}{'p':>10}"
+        numbers = zip(self.names, self.means, self.ranks, self.p_values, strict=True)
+        lines = [f"{name:<{width}}{mean:>10.4f}{rank:>8.2f}{p:>10.4f}" for name, mean, rank, p in numbers]
+        return "\n".join([head, "─" * len(head), *lines])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def compare_scores(
+    scores: Mapping[str, ArrayLike], *, higher_is_better: bool = True, test: str = "wilcoxon", alpha: float = 0.05,
+    test_share: float | None = None,
+) -> Comparison:  # fmt: skip
+    """Compare models by scores on the same data sets, or on the same folds of one.
+
+    Parameters
+    ----------
+    scores : mapping from model names to arrays
+        All of the same length: one score per data set, or per fold.
+    higher_is_better : bool, default True
+    test : {"wilcoxon", "resampled-t"}, default "wilcoxon"
+        Wilcoxon's signed-rank test is for scores on different data sets. Folds of one data set share their training
+        rows, so that their scores are not independent: "resampled-t" is the t-test with a variance that allows for it.
+    alpha : float, default 0.05
+    test_share : float, optional
+        For "resampled-t": test rows divided by training rows; by default that of as many folds as there are scores.
+
+    References
+    ----------
+    Demšar (2006), Statistical comparisons of classifiers over multiple data sets; Nadeau and Bengio (2003), Inference
+    for the generalization error, Section 3; García and Herrera (2008) on adjusted p-values.
+
+    Examples
+    --------
+    >>> result = compare_scores({"a": [0.9, 0.8, 0.9], "b": [0.7, 0.7, 0.8]}, test="resampled-t")
+    >>> result.names, result.ranks.tolist()
+    (('a', 'b'), [1.0, 2.0])
+    """
+    find("test", test, {"wilcoxon": None, "resampled-t": None})
+    if not 0 < alpha < 1:
+        msg = f"alpha must lie between 0 and 1; got {alpha!r}."
+        raise OptionError(msg)
+    names, table = list(scores), _table(scores)
+    k, n = table.shape
+    signed = table if higher_is_better else -table
+    order = np.argsort(-signed.mean(axis=1), kind="stable")
+    names, table, signed = [names[i] for i in order], table[order], signed[order]
+    share = 1.0 / max(n - 1, 1) if test_share is None else test_share
+    raw = np.ones((k, k))
+    for a in range(k):
+        for b in range(a + 1, k):
+            found = _wilcoxon(signed[a], signed[b]) if test == "wilcoxon" else _resampled_t(signed[a], signed[b], share)
+            raw[a, b] = raw[b, a] = found
+    pairwise = np.ones((k, k))
+    upper = np.triu_indices(k, 1)
+    pairwise[upper] = hommel(raw[upper])
+    pairwise = np.minimum(pairwise, pairwise.T)
+    ranks = _ranks(-signed)
+    return Comparison(
+        tuple(names), table.mean(axis=1), ranks.mean(axis=1), np.concatenate([[1.0], hommel(raw[0, 1:])]), pairwise,
+        _friedman(signed), critical_difference(k, n, alpha), alpha, n, test,
+    )  # fmt: skip
+
+
+def critical_difference(n_models: int, n_scores: int, alpha: float = 0.05) -> float:
+    """Give Nemenyi's critical difference of mean ranks (Demšar 2006, Section 3.2.2).
+
+    >>> round(critical_difference(5, 30), 3)
+    1.114
+    """
+    from scipy.stats import studentized_range
+
+    if n_models < 2:
+        return math.nan
+    q = float(studentized_range.ppf(1 - alpha, n_models, np.inf)) / math.sqrt(2.0)
+    return q * math.sqrt(n_models * (n_models + 1) / (6.0 * n_scores))
+
+
+def _table(scores: Mapping[str, ArrayLike]) -> Floats:
+    rows = [np.asarray(values, float) for values in scores.values()]
+    if not rows or len({row.shape for row in rows}) > 1 or rows[0].ndim != 1 or not rows[0].size:
+        shapes = {name: np.shape(values) for name, values in scores.items()}
+        msg = f"Every model needs as many scores as the others, and at least one; got {shapes!r:.200}."
+        raise InputError(msg)
+    table = np.stack(rows)
+    if not np.isfinite(table).all():
+        bad = [name for name, row in zip(scores, table, strict=True) if not np.isfinite(row).all()]
+        msg = f"Scores must be finite numbers; those of {bad[:10]} are not all. Leave these models out."
+        raise InputError(msg)
+    return table
+
+
+def _ranks(table: Floats) -> Floats:
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(table, axis=0), float)
+
+
+def _friedman(table: Floats) -> float:
+    from scipy.stats import chi2
+
+    k, n = table.shape
+    ranks = _ranks(table)
+    spread = float(((ranks - (k + 1) / 2) ** 2).sum())
+    if k < 2 or spread == 0:
+        return 1.0
+    statistic = n**2 * (k - 1) * float(((ranks.mean(axis=1) - (k + 1) / 2) ** 2).sum()) / spread
+    return float(chi2.sf(statistic, k - 1))
+
+
+def _wilcoxon(a: Floats, b: Floats) -> float:
+    from scipy.stats import wilcoxon
+
+    if np.array_equal(a, b):
+        return 1.0
+    return float(wilcoxon(a, b, zero_method="zsplit", method="approx" if (a == b).any() else "auto").pvalue)
+
+
+def _resampled_t(a: Floats, b: Floats, share: float) -> float:
+    from scipy.stats import t
+
+    difference = a - b
+    n = len(difference)
+    spread = float(difference.var(ddof=1)) if n > 1 else 0.0
+    if n < 2 or (spread == 0 and difference.mean() == 0):
+        return 1.0
+    if spread == 0:
+        return 0.0
+    return float(2 * t.sf(abs(difference.mean()) / math.sqrt((1 / n + share) * spread), n - 1))

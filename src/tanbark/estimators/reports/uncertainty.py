@@ -1,0 +1,167 @@
+"""How sure a posterior is: tables drawn from the Dirichlet distributions that the counts leave, and the rows behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import Codes, Floats
+from tanbark.checks import check_count, check_fraction
+from tanbark.graph import Network
+from tanbark.inference import joint_log_proba, normalize
+from tanbark.machine import blocks
+from tanbark.params import Smoothing, prior_mass
+from tanbark.table import missing_code
+
+if TYPE_CHECKING:
+    from tanbark.estimators.network import NetworkClassifier
+
+
+KEPT = 1 << 23  # drawn probabilities that are held at once
+
+
+def draw_table(counts: NDArray[Any], axis: int, smoothing: Smoothing, rng: np.random.Generator) -> Floats:
+    r"""Draw P(node | parents) from its posterior: a Dirichlet with the counts and the prior mass as parameters.
+
+    Each column is :math:`G_k / \sum_l G_l` with :math:`G_k \sim Gamma(N_{jk} + a_{jk})`, taken in logarithms, since a
+    small parameter's variate may be below the least float. Where there is neither a row nor prior mass, any
+    distribution is as likely as any other.
+
+    >>> draw_table(np.array([10**9, 10**9]), 0, Smoothing(), np.random.default_rng(0)).round(3).tolist()
+    [0.5, 0.5]
+    """
+    return _normalized(_log_gammas(_shapes(counts, axis, smoothing), rng), axis)
+
+
+def _shapes(counts: NDArray[Any], axis: int, smoothing: Smoothing) -> Floats:
+    """Give the parameters of a family's Dirichlet distributions."""
+    shapes = np.asarray(counts + prior_mass(counts, axis, smoothing), dtype=np.float64)
+    return np.where(shapes.sum(axis=axis, keepdims=True) > 0, shapes, 1.0)
+
+
+def _log_gammas(shapes: Floats, rng: np.random.Generator) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(rng.standard_gamma(shapes + 1.0)) - rng.standard_exponential(shapes.shape) / shapes
+    return np.where(shapes > 0, logs, -np.inf)
+
+
+def _normalized(logs: Floats, axis: int) -> Floats:
+    drawn = np.exp(logs - logs.max(axis=axis, keepdims=True))
+    return np.asarray(drawn / drawn.sum(axis=axis, keepdims=True))
+
+
+class Drawing:
+    """Draw all tables of a classifier's network; a class prior that was given, and weights, stay as they are."""
+
+    def __init__(self, model: NetworkClassifier) -> None:
+        self._network, self._counts = model.network_, model.family_counts_
+        self._smoothing = Smoothing(model.prior, model.alpha)
+        self._parameters: Any = getattr(model, "parameters_", None)
+        fixed = model.network_.target if model.class_prior is not None else -1
+        self._drawn = [node for node in range(len(self._counts)) if node != fixed]
+        self._axes = [self._network.axes(node).index(node) for node in self._drawn]
+        parts = zip(self._drawn, self._axes, strict=True)
+        self._shapes = [_shapes(self._counts[node], axis, self._smoothing) for node, axis in parts]
+        self._flat = np.concatenate([shapes.ravel() for shapes in self._shapes])
+        self._ends = np.cumsum([shapes.size for shapes in self._shapes])[:-1]
+
+    def draw(self, rng: np.random.Generator) -> Network:
+        """Draw a network."""
+        network, tables = self._network, list(self._network.tables)
+        logs = np.split(_log_gammas(self._flat, rng), self._ends)
+        for node, axis, shapes, part in zip(self._drawn, self._axes, self._shapes, logs, strict=True):
+            tables[node] = _normalized(part.reshape(shapes.shape), axis)
+        drawn = Network(network.schema, network.dag, tuple(tables))
+        if self._parameters is None:
+            return drawn
+        found: Network = self._parameters.drawn(drawn, self._counts, self._smoothing, rng)
+        return found
+
+
+def proba_interval(
+    model: NetworkClassifier, codes: Codes, *, level: Any, n_draws: Any, random_state: Any
+) -> tuple[Floats, Floats]:
+    """Give the lower and upper ends of the equal-tailed credible intervals; see ``predict_proba_interval``."""
+    share = check_fraction("level", level, inside=True)
+    check_count("n_draws", n_draws, least=2)
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31 - 1)
+    seeds = np.random.default_rng(random_state).integers(0, 2**63, int(n_draws)).tolist()
+    n_rows, n_classes = codes.shape[1], len(model.classes_)
+    low, high = np.empty((n_rows, n_classes)), np.empty((n_rows, n_classes))
+    nothing = np.full((codes.shape[0], 1), missing_code(codes), codes.dtype)
+    drawing = Drawing(model)
+    for first, last in blocks(n_rows, max(1, KEPT // (len(seeds) * n_classes))):
+        part = np.ascontiguousarray(codes[:, first:last])
+        drawn = np.empty((len(seeds), last - first, n_classes))
+        for draw, seed in enumerate(seeds):  # by seeds of their own, so that every block sees the same networks
+            network = drawing.draw(np.random.default_rng(seed))
+            posterior, impossible = normalize(joint_log_proba(network, part, n_jobs=model.n_jobs), logs=False)
+            if impossible.any():
+                posterior[impossible] = normalize(joint_log_proba(network, nothing), logs=False)[0]
+            drawn[draw] = posterior
+        tails = ((1.0 - share) / 2.0, (1.0 + share) / 2.0)
+        low[first:last], high[first:last] = np.quantile(drawn, tails, axis=0)
+    return low, high
+
+
+# ---------------------------------------------------------------------- rows behind a prediction
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Rows by the states of some features, and the features whose support that is (none: the class's own table)."""
+
+    owners: tuple[int, ...]
+    columns: tuple[int, ...]
+    counts: NDArray[Any]
+
+
+def feature_support(counted: Iterable[Counted], codes: Codes, total: float) -> tuple[Floats, Floats]:
+    """Find the support of every row, and that of every value; NaN stands for values that are missing.
+
+    A value's support is the number of training rows with this value and the values of the features that the model
+    has it depend on, those that are missing left aside. A row's is the least of them.
+    """
+    gap = missing_code(codes)
+    missing = codes == gap
+    values = np.full(codes.shape, np.inf)
+    rows = np.full(codes.shape[1], float(total))
+    for part in counted:
+        wanted = ~missing[list(part.owners)].any(axis=0) if part.owners else ~missing[list(part.columns)].all(axis=0)
+        found = _gather(part, codes, missing, np.flatnonzero(wanted))
+        rows[wanted] = np.minimum(rows[wanted], found)
+        for owner in part.owners:
+            values[owner, wanted] = np.minimum(values[owner, wanted], found)
+    values[missing] = np.nan
+    return rows, values
+
+
+def _gather(part: Counted, codes: Codes, missing: NDArray[np.bool_], rows: NDArray[np.int64]) -> Floats:
+    """Look the counts up, summed over the columns that a row lacks."""
+    out = np.empty(len(rows))
+    absent = missing[list(part.columns)][:, rows]
+    kinds, kind = np.unique(absent, axis=1, return_inverse=True)
+    for k in range(kinds.shape[1]):
+        chosen = np.flatnonzero(kind.ravel() == k)
+        lacking = kinds[:, k]
+        table = part.counts.sum(axis=tuple(np.flatnonzero(lacking).tolist()))
+        there = [column for column, gone in zip(part.columns, lacking, strict=True) if not gone]
+        out[chosen] = table[tuple(codes[column, rows[chosen]] for column in there)]
+    return out
+
+
+def network_counts(network: Network, counts: Sequence[NDArray[Any]]) -> list[Counted]:
+    """Give the counts of all families, summed over the class."""
+    target, found = network.target, []
+    for node, table in enumerate(counts):
+        axes = network.axes(node)
+        columns = tuple(axis for axis in axes if axis != target)
+        if columns:
+            summed = table.sum(axis=axes.index(target)) if target in axes else table
+            found.append(Counted(() if node == target else (node,), columns, summed))
+    return found

@@ -1,0 +1,1 @@
+"""Cross-validated scores of structures, at the cost of what changes between two of them."""

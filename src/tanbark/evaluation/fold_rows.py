@@ -1,0 +1,302 @@
+"""Rows laid out in folds: each one's log-joint by its own fold's model, at the cost of what changed since the last.
+
+A family's log-probabilities are kept for all complete rows, each read from its own fold's table, so that another
+structure costs the families in which it differs. Rows with gaps are summed out exactly, group by group of connected
+features, and groups are kept likewise.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import Codes, Floats
+from tanbark.graph import Dag, Network
+from tanbark.inference.eliminate import add_with_gaps
+from tanbark.structure.wrapper.search import Structure, supernodes
+from tanbark.table import Schema, missing_code
+from tanbark.table.coded import code_dtype
+
+Family = tuple[int, tuple[int, ...]]
+Group = tuple[Family, ...]
+
+KEPT_BYTES = 1 << 29  # families' log-probabilities that are remembered
+COMBINATIONS = 1 << 12  # gaps with more combinations are summed out by elimination instead of enumeration
+
+
+class FoldRows(ABC):
+    """Log-joints of rows; a subclass gives the models of the folds.
+
+    Parameters
+    ----------
+    codes : (n_columns, n_rows) array
+        The class last.
+    schema : Schema
+    folds : (n_rows,) array
+        The fold that each row is held out in, from 0.
+    n_folds : int
+    weights : (n_rows,) array, optional
+    may_vanish : bool
+        Whether an estimate may be zero.
+    kept_bytes : int, optional
+        Bytes of log-probabilities that are remembered.
+    """
+
+    def __init__(
+        self, codes: Codes, schema: Schema, folds: NDArray[np.integer], *, n_folds: int, weights: Floats | None = None,
+        may_vanish: bool = True, kept_bytes: int | None = None,
+    ) -> None:  # fmt: skip
+        self._schema, self._n_folds = schema, n_folds
+        gaps = (codes[: schema.target] == missing_code(codes)).any(axis=0)
+        order = np.lexsort((folds, gaps))
+        self._codes = np.ascontiguousarray(with_folds(codes, folds, n_folds)[:, order])
+        self._states = np.array([*schema.cardinalities, n_folds], np.int64)
+        self._weights = np.zeros(0) if weights is None else weights[order]
+        n_complete = int((~gaps).sum())
+        counted = np.ones(len(folds)) if weights is None else weights[order]
+        self._parts = [self._part(0, n_complete, counted), self._part(n_complete, len(folds), counted)]
+        self._kept: OrderedDict[Any, Floats] = OrderedDict()
+        self._kept_bytes, self._room = 0, KEPT_BYTES if kept_bytes is None else kept_bytes
+        prior = self._log_prior()
+        self._prior = tuple(prior[part[0][-1].astype(np.int64)] for part in self._parts)
+        self._zeros, self._may_vanish = False, may_vanish
+        self.settle((None,) * schema.target)
+
+    @abstractmethod
+    def fold_tables(self, family: Family) -> Floats:
+        """Estimate P(feature | parents, class) for every fold from the counts of all rows less the fold's own."""
+
+    @abstractmethod
+    def _log_prior(self) -> Floats:
+        """Give log P(class) for every fold, (n_folds, n_classes)."""
+
+    def _part(self, low: int, high: int, weights: Floats) -> tuple[Codes, NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Give the codes, labels and weights of some rows, which are sorted by fold, and where each fold begins."""
+        codes = np.ascontiguousarray(self._codes[:, low:high])
+        bounds = np.searchsorted(codes[-1], np.arange(self._n_folds + 1)).astype(np.int64)
+        return codes, codes[self._schema.target].astype(np.int64), weights[low:high], bounds
+
+    def settle(self, structure: Structure) -> None:
+        """Make a structure the one that the next ones are compared with."""
+        self._families, self._groups = families(structure), _groups(structure)
+        self._complete = _total(self._prior[0], map(self._family_logs, sorted(self._families)))
+        self._with_gaps = _total(self._prior[1], map(self._group_logs, sorted(self._groups)))
+
+    def fold_sums(self, structure: Structure, scoring: str) -> Floats:
+        """Add up, for every fold, the weight of right predictions, or weighted log-posteriors of the right class."""
+        from tanbark.evaluation import kernels as fold_kernels
+
+        found = np.zeros(self._n_folds)
+        add = fold_kernels.count_correct if scoring == "accuracy" else fold_kernels.add_log_posteriors
+        for joint, prior, part in zip(self.joints(structure), self._prior, self._parts, strict=True):
+            if self._zeros:
+                impossible = np.isneginf(joint).all(axis=1)
+                joint[impossible] = prior[impossible]
+            add(joint, *part[1:], found)
+        return found
+
+    def joints(self, structure: Structure) -> tuple[Floats, Floats]:
+        """Give log P(class, observed) of the complete rows and of the others, each by its own fold's model."""
+        complete, with_gaps = self._complete, self._with_gaps
+        if len(complete):
+            new = families(structure)
+            complete = self._changed(complete, self._prior[0], self._families, new, self._family_logs)
+        if len(with_gaps):
+            groups = _groups(structure)
+            with_gaps = self._changed(with_gaps, self._prior[1], self._groups, groups, self._group_logs)
+        return complete, with_gaps
+
+    def _changed(
+        self, settled: Floats, prior: Floats, old: frozenset[Any], new: frozenset[Any], logs: Callable[[Any], Floats]
+    ) -> Floats:
+        """Take the parts out of a sum that are gone and add those that are new, or sum up anew where that is less."""
+        gone, fresh = sorted(old - new), sorted(new - old)
+        if len(gone) + len(fresh) > len(new):
+            return _total(prior, map(logs, sorted(new)))
+        out = settled.copy()
+        with np.errstate(invalid="ignore"):
+            for part in gone:
+                out -= logs(part)
+            for part in fresh:
+                out += logs(part)
+        if self._zeros:  # a zero cannot be taken out again: these rows are summed anew
+            lost = np.flatnonzero(np.isnan(out).any(axis=1))
+            out[lost] = _total(prior[lost], (logs(part)[lost] for part in sorted(new)))
+        return out
+
+    def _family_logs(self, family: Family) -> Floats:
+        return self._remember(("family", family), lambda: self._gather(family), self._may_vanish)
+
+    def _group_logs(self, group: Group) -> Floats:
+        return self._remember(("group", group), lambda: self._sum_out(group), True)
+
+    def _remember(self, key: Any, make: Callable[[], Floats], may_vanish: bool) -> Floats:
+        """Keep the last results within a fixed amount of memory; note logarithms of zero where there may be some."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        value = make()
+        self._zeros = self._zeros or (may_vanish and bool(np.isneginf(value).any()))
+        self._kept[key] = value
+        self._kept_bytes += value.nbytes
+        while self._kept_bytes > self._room and len(self._kept) > 1:
+            self._kept_bytes -= self._kept.popitem(last=False)[1].nbytes
+        return value
+
+    def _gather(self, family: Family) -> Floats:
+        from tanbark.evaluation import kernels as fold_kernels
+
+        codes, labels, _, bounds = self._parts[0]
+        out = np.empty((len(labels), self._schema.cardinalities[self._schema.target]))
+        if len(out):
+            members, strides, _ = self._layout((*family[1], family[0]))
+            tables = self.fold_tables(family).reshape(len(bounds) - 1, -1)
+            fold_kernels.gather_fold_logs(codes, members, strides, self._states, tables, bounds, out)
+        return out
+
+    def _layout(self, scope: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[int, ...]]:
+        """Give the members of a table with the class last, their strides in it, and its shape."""
+        sizes = self._schema.cardinalities
+        stride, strides = sizes[-1], []
+        for member in reversed(scope):
+            strides.append(stride)
+            stride *= sizes[member]
+        shape = (*(sizes[member] for member in scope), sizes[-1])
+        return np.array(scope, np.int64), np.array(strides[::-1], np.int64), shape
+
+    def _sum_out(self, group: Group) -> Floats:
+        """Give the log-evidence of a group of connected features for the rows with gaps."""
+        codes, labels, _, bounds = self._parts[1]
+        out = np.zeros((len(labels), self._schema.cardinalities[self._schema.target]))
+        if len(out):
+            tables = [self.fold_tables(family) for family in group]
+            if all(len(parents) <= 1 for _, parents in group):
+                self._pass_up(group, tables, codes, bounds, out)
+            else:
+                self._enumerate(group, tables, codes, bounds, out)
+        return out
+
+    def _pass_up(
+        self, group: Group, tables: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
+    ) -> None:
+        from tanbark.inference import complete_kernels as kernels
+
+        n, n_classes = self._schema.target, out.shape[1]
+        starts, parent = np.zeros(n, np.int64), np.full(n, -1, np.int64)
+        flat = np.concatenate([table.reshape(len(table), -1) for table in tables], axis=1)
+        ends = np.cumsum([0, *(table[0].size for table in tables)])
+        for (feature, parents), start in zip(group, ends, strict=False):
+            starts[feature], parent[feature] = start, parents[0] if parents else -1
+        order = np.array([feature for feature, _ in reversed(_parents_first(group))], np.int64)
+        messages = np.concatenate([[0], np.cumsum(self._states[:n] * n_classes)])
+        with np.errstate(divide="ignore"):
+            logs = np.log(flat)
+        for fold in range(len(bounds) - 1):
+            kernels.add_forest(
+                codes, flat[fold], logs[fold], starts, self._states[:n], parent, order, messages,
+                bounds[fold], bounds[fold + 1], out,
+            )  # fmt: skip
+        doubtful = np.flatnonzero(np.isneginf(out).any(axis=1))  # zero, or below the range of floats
+        self._eliminate(group, tables, codes, doubtful, out)
+
+    def _enumerate(
+        self, group: Group, tables: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
+    ) -> None:
+        from tanbark.inference import missing_kernels as gap_kernels
+
+        place = {feature: k for k, (feature, _) in enumerate(group)}
+        scopes = [(*parents, feature) for feature, parents in group]
+        children = [[place[f] for f, parents in group if feature in parents] for feature, _ in group]
+        members = np.array([place[m] for scope in scopes for m in scope], np.int64)
+        strides = np.concatenate([self._layout(scope)[1] for scope in scopes])
+        flat = np.concatenate([table.reshape(len(table), -1) for table in tables], axis=1)
+        with np.errstate(divide="ignore"):
+            logs = np.log(flat)
+        starts = np.cumsum([0, *(table[0].size for table in tables)])[:-1].astype(np.int64)
+        nodes = np.array(list(place), np.int64)
+        order = np.array([place[feature] for feature, _ in reversed(_parents_first(group))], np.int64)
+        kin = np.array([c for found in children for c in found], np.int64), np.cumsum([0, *map(len, children)])
+        own, left = np.ascontiguousarray(codes[nodes]), np.zeros(len(out), np.bool_)
+        layout = starts, members, strides, np.cumsum([0, *map(len, scopes)]), np.ones(len(nodes), np.bool_)
+        for fold in range(len(bounds) - 1):
+            gap_kernels.add_summed(
+                own, self._states[nodes], (logs[fold], *layout), flat[fold], order, *kin, COMBINATIONS, bounds[fold],
+                bounds[fold + 1], out, left,
+            )  # fmt: skip
+        self._eliminate(group, tables, codes, np.flatnonzero(left), out)
+
+    def _eliminate(self, group: Group, tables: list[Floats], codes: Codes, rows: NDArray[np.intp], out: Floats) -> None:
+        """Sum some rows out by the general way, the rows of a fold at once."""
+        if not len(rows):
+            return
+        target, sizes = self._schema.target, self._schema.cardinalities
+        members = [feature for feature, _ in group]
+        parents: list[tuple[int, ...]] = [()] * (target + 1)
+        for feature, above in group:
+            parents[feature] = (*above, target)
+        dag = Dag(self._schema.names, tuple(parents))
+        for fold in np.unique(codes[target + 1, rows]):
+            chosen = rows[codes[target + 1, rows] == fold]
+            full: list[Floats] = [np.full(size, 1.0 / size) for size in sizes]
+            full[target] = np.ones(sizes[target])
+            for feature, table in zip(members, tables, strict=True):
+                full[feature] = table[fold]
+            seen = np.full((target, len(chosen)), missing_code(codes), codes.dtype)
+            seen[members] = codes[np.ix_(members, chosen)]
+            part = np.zeros((len(chosen), sizes[target]))
+            add_with_gaps(Network(self._schema, dag, tuple(full)), seen, part)
+            out[chosen] = part
+
+
+def with_folds(codes: Codes, folds: NDArray[np.integer], n_folds: int) -> Codes:
+    """Put the folds below the codes as one more column, in a type that holds both."""
+    dtype = np.promote_types(codes.dtype, code_dtype((n_folds,)))
+    wide = np.vstack([codes, folds.astype(dtype)], dtype=dtype)
+    wide[:-1][codes == missing_code(codes)] = np.iinfo(dtype).max
+    return wide
+
+
+def _total(start: Floats, parts: Iterable[Floats]) -> Floats:
+    out = start.copy()
+    for part in parts:
+        out += part
+    return out
+
+
+def families(structure: Structure) -> frozenset[Family]:
+    """List the features that are in, each with its feature parents."""
+    return frozenset((feature, parents) for feature, parents in enumerate(structure) if parents is not None)
+
+
+def _groups(structure: Structure) -> frozenset[Group]:
+    return frozenset(
+        tuple((feature, structure[feature] or ()) for feature in members) for members in supernodes(structure)
+    )
+
+
+def _parents_first(group: Group) -> Group:
+    """Order the families of a group so that parents come before their children."""
+    waiting, ordered = dict(group), []
+    done: set[int] = set()
+    while waiting:
+        ready = [feature for feature, parents in waiting.items() if done.issuperset(parents)]
+        ordered += [(feature, waiting.pop(feature)) for feature in ready]
+        done.update(ready)
+    return tuple(ordered)
+
+
+def too_large(structure: Structure, settled: frozenset[Family], schema: Schema, max_cells: int | None) -> bool:
+    """Tell whether a family that is new needs a larger table than allowed."""
+    if max_cells is None:
+        return False
+    sizes = schema.cardinalities
+    return any(
+        math.prod(sizes[c] for c in (*parents, feature, -1)) > max_cells
+        for feature, parents in families(structure) - settled
+    )

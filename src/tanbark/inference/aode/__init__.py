@@ -1,0 +1,1 @@
+"""Averages over super-parent models: AODE and A2DE."""

@@ -1,0 +1,153 @@
+"""Averages over super-parent models: AODE and A2DE."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import Codes, Floats
+from tanbark.counts import StoredCounts
+from tanbark.inference.aode.joint_tables import WORTH_ROWS, Joined, average_joined, join
+from tanbark.machine import blocks, row_blocks, run_threads, thread_count
+from tanbark.params import Smoothing, estimate
+from tanbark.table import Schema, missing_code
+
+
+@dataclass(frozen=True, eq=False)
+class SuperParents:
+    """Every model that has one feature (or one pair of features) as a parent of all the others.
+
+    Parameters
+    ----------
+    members : (n_models, 2) array
+        The super-parents of each model; -1 where there is but one.
+    starts : (n_models,) array
+        Where the states of each model's super-parents begin among all of them.
+    prior : (n_states, n_classes) array
+        log P(class, super-parents' states).
+    counts : (n_states,) array
+        Rows with these states.
+    shares : (n_states, n_values, n_classes) array
+        P(value of a feature | super-parents' states, class), the features' values one after another; 1 for the
+        super-parents themselves.
+    """
+
+    members: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    prior: Floats
+    counts: Floats
+    shares: Floats
+
+    @cached_property
+    def logs(self) -> Floats:
+        """The logarithms of the shares."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.shares)
+
+    def joined(self, sizes: NDArray[np.int64]) -> Joined | None:
+        """Give the tables of joined children, made once; None where they would be too large or unsafe."""
+        if "_joined" not in self.__dict__:
+            self.__dict__["_joined"] = join(self, sizes)
+        return cast("Joined | None", self.__dict__["_joined"])
+
+
+def super_parent_cells(schema: Schema, order: int) -> int:
+    """Number of entries that the tables of all models need."""
+    sizes = schema.cardinalities[:-1]
+    states = sum(sizes) if order == 1 else sum(a * b for a, b in combinations(sizes, 2))
+    return states * sum(sizes) * schema.cardinalities[-1]
+
+
+def make_super_parents(counts: StoredCounts, order: int, smoothing: Smoothing, log_prior: Floats) -> SuperParents:
+    """Estimate the tables of all models with ``order`` super-parents."""
+    schema = counts.schema
+    sizes = np.array(schema.cardinalities[:-1], np.int64)
+    models = np.array(list(combinations(range(schema.target), order)), np.int64).reshape(-1, order)
+    states = sizes[models].prod(axis=1)
+    starts = np.cumsum(states) - states
+    total, n_classes = int(states.sum()), schema.cardinalities[-1]
+    shares = np.ones((total, int(sizes.sum()), n_classes))
+    prior, seen = np.zeros((total, n_classes)), np.zeros(total)
+    with np.errstate(divide="ignore"):
+        for some in _alike(sizes[models]):
+            stack = _stack(counts, models[some])
+            flat = stack.reshape(len(stack), -1, n_classes)
+            places = starts[some][:, None] + np.arange(flat.shape[1])
+            prior[places] = log_prior + np.log(estimate(flat, 1, smoothing, stacked=True))
+            seen[places] = flat.sum(axis=2)
+    _fill_shares(counts, models, starts, sizes, smoothing, shares)
+    members = np.full((len(models), 2), -1, np.int64)
+    members[:, :order] = models
+    return SuperParents(members, starts, prior, seen, shares)
+
+
+def _fill_shares(
+    counts: StoredCounts, models: NDArray[np.int64], starts: NDArray[np.int64], sizes: NDArray[np.int64],
+    smoothing: Smoothing, shares: Floats,
+) -> None:  # fmt: skip
+    """Estimate P(feature | super-parents, class) for every model and feature, tables of one shape at a time."""
+    from tanbark.inference.aode import kernels as average_kernels
+
+    places = np.cumsum(sizes) - sizes
+    row, feature = (grid.ravel() for grid in np.indices((len(models), len(sizes))))
+    others = (models[row] != feature[:, None]).all(axis=1)
+    row, feature = row[others], feature[others]
+    sets = np.column_stack([models[row], feature])
+    for alike in _alike(sizes[sets]):
+        for low, high in blocks(len(alike), 4096):
+            some = alike[low:high]
+            stack = _stack(counts, sets[some])
+            *above, below, n_classes = stack.shape[1:]
+            flat = stack.reshape(len(some), math.prod(above), below, n_classes)
+            found = estimate(flat, 2, smoothing, stacked=True)
+            average_kernels.place_shares(found, starts[row[some]], places[feature[some]], shares)
+
+
+def _alike(shapes: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """Put rows that are equal together: the places of each kind."""
+    if not len(shapes):
+        return []
+    kind = np.ravel_multi_index(tuple(shapes.T), tuple((shapes.max(axis=0) + 1).tolist()))
+    order = np.argsort(kind, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
+
+
+def _stack(counts: StoredCounts, features: NDArray[np.int64]) -> NDArray[Any]:
+    """Look up the tables of features with the class, which have one shape."""
+    return counts.stack(np.column_stack([features, np.full(len(features), counts.schema.target)]))
+
+
+def averaged_log_proba(
+    models: SuperParents, schema: Schema, codes: Codes, least: float, *, n_jobs: int | None = None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    r"""Average the joint probabilities of all models whose super-parents' states are observed often enough.
+
+    .. math:: P(c, x) = \frac{1}{|I|} \sum_{s \in I} P(c, x_s) \prod_{l \notin s} P(x_l | c, x_s)
+
+    A missing value drops out, both as a super-parent and as a child. Gives log P(class, observed) and a mask of the
+    rows for which no model is left. Webb, Boughton and Wang (2005), equation 6.
+    """
+    from tanbark.inference.aode import kernels as average_kernels
+
+    sizes = np.array(schema.cardinalities[:-1], np.int64)
+    threads = thread_count(n_jobs)
+    usable = models.counts >= least
+    if codes.shape[1] >= WORTH_ROWS and int(codes.max()) < missing_code(codes):
+        joined = models.joined(sizes)
+        if joined is not None:
+            return average_joined(joined, models, sizes, codes, usable, threads)
+    out = np.zeros((codes.shape[1], schema.cardinalities[-1]))
+    empty = np.zeros(codes.shape[1], np.bool_)
+    arguments: tuple[Any, ...] = (sizes, np.cumsum(sizes) - sizes, models.members, models.starts)
+
+    def work(low: int, high: int) -> None:
+        average_kernels.average_models(codes, *arguments, models.prior, usable, models.logs, low, high, out, empty)
+
+    run_threads(work, row_blocks(len(out), threads, smallest=256), threads)
+    return out, empty

@@ -1,0 +1,306 @@
+"""The compiled loops of averages over super-parent models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from tanbark.arrays import Array
+from tanbark.machine import kernel
+
+ROWS_AT_ONCE = 8192
+JOINED_ROWS = 64  # whose places are found while they are in the nearest cache
+ABREAST = 6  # rows, and numbers of each, that are multiplied at once
+MOST_TOGETHER = 64  # joint states of two models, at most, by which rows are sorted
+
+
+def _add_rows(count: int) -> Any:
+    """Make the instruction that does the work of ``_add_two`` for ``count`` rows, four numbers each, at once."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        four, two = (ir.VectorType(ir.DoubleType(), lanes) for lanes in (4, 2))
+        wide, lane = context.get_value_type(types.intp), ir.IntType(32)
+        arrays = [context.make_array(t)(context, builder, a) for t, a in zip(signature.args, args[:5], strict=False)]
+        begin, entries, places, chosen, sums = (array.data for array in arrays)
+        begin = builder.bitcast(begin, four.as_pointer())
+        sums = builder.bitcast(sums, two.as_pointer())
+        n_groups = cgutils.unpack_tuple(builder, arrays[2].shape)[1]
+        start = builder.load(begin, align=8)
+        found = [cgutils.alloca_once_value(builder, start) for _ in range(count)]
+        rows = [builder.load(builder.gep(chosen, [builder.add(args[5], wide(k))])) for k in range(count)]
+        rows = [builder.zext(row, wide) for row in rows]
+        first = [builder.gep(places, [builder.mul(row, n_groups)]) for row in rows]
+        word, short = ir.IntType(64), ir.IntType(16)
+
+        def multiply(k: int, place: Any) -> None:
+            place = builder.zext(place, wide)
+            entry = builder.load(builder.bitcast(builder.gep(entries, [place]), four.as_pointer()), align=8)
+            builder.store(builder.fmul(builder.load(found[k]), entry), found[k])
+
+        whole = builder.and_(n_groups, wide(-4))
+        with cgutils.for_range_slice(builder, wide(0), whole, wide(4)) as (group, _):
+            for k in range(count):
+                at = builder.bitcast(builder.gep(first[k], [group]), word.as_pointer())
+                packed = builder.load(at, align=2)
+                for part in range(4):
+                    multiply(k, builder.trunc(builder.lshr(packed, word(16 * part)), short))
+        with cgutils.for_range_slice(builder, whole, n_groups, wide(1)) as (group, _):
+            for k in range(count):
+                multiply(k, builder.load(builder.gep(first[k], [group])))
+        for k in range(count):
+            product, at = builder.load(found[k]), builder.gep(sums, [rows[k]])
+            total = builder.load(at, align=8)
+            for half in ((0, 1), (2, 3)):
+                mask = ir.Constant(ir.VectorType(lane, 2), [lane(c) for c in half])
+                total = builder.fadd(total, builder.shuffle_vector(product, ir.Constant(four, ir.Undefined), mask))
+            builder.store(total, at, align=8)
+        return context.get_dummy_value()
+
+    def add_rows(typing: Any, begin: Any, entries: Any, joined: Any, order: Any, total: Any, low: Any) -> Any:
+        return types.void(begin, entries, joined, order, total, types.intp), build
+
+    return intrinsic(add_rows)
+
+
+add_one_row, add_many_rows = _add_rows(1), _add_rows(ABREAST)
+
+
+@kernel
+def average_models(
+    codes: Array, n_states: Array, places: Array, members: Array, starts: Array, prior: Array, usable: Array,
+    given: Array, top: int, bottom: int, out: Array, empty: Array,
+) -> None:  # fmt: skip
+    """Average the joints of the usable super-parent models of every row, in logarithms; mark rows without any."""
+    n, n_classes = len(n_states), prior.shape[1]
+    observed, joint = np.empty(n, np.int64), np.empty(n_classes)
+    best, total = np.empty(n_classes), np.empty(n_classes)
+    for row in range(top, bottom):
+        found = 0
+        for i in range(n):
+            code = np.int64(codes[i, row])
+            if code < n_states[i]:
+                observed[found] = places[i] + code
+                found += 1
+        best[:] = -np.inf
+        total[:] = 0.0
+        used = 0
+        for model in range(len(members)):
+            first, second = members[model, 0], members[model, 1]
+            state = np.int64(codes[first, row])
+            if state >= n_states[first]:
+                continue
+            if second >= 0:
+                code = np.int64(codes[second, row])
+                if code >= n_states[second]:
+                    continue
+                state = state * n_states[second] + code
+            state += starts[model]
+            if not usable[state]:
+                continue
+            used += 1
+            joint[:] = prior[state]
+            table = given[state]
+            for k in range(found):
+                for c in range(n_classes):
+                    joint[c] += table[observed[k], c]
+            for c in range(n_classes):
+                if joint[c] > best[c]:
+                    total[c] = total[c] * np.exp(best[c] - joint[c]) + 1.0
+                    best[c] = joint[c]
+                elif joint[c] > -np.inf:
+                    total[c] += np.exp(joint[c] - best[c])
+        if used == 0:
+            empty[row] = True
+            continue
+        for c in range(n_classes):
+            out[row, c] = best[c] + np.log(total[c] / used) if total[c] > 0.0 else -np.inf
+
+
+@kernel
+def place_shares(found: Array, states: Array, values: Array, shares: Array) -> None:
+    """Copy (super-parents, feature, class) tables of one shape to where their states and values begin."""
+    tables, n_states, n_values, n_classes = found.shape
+    for table in range(tables):
+        for state in range(n_states):
+            for value in range(n_values):
+                for c in range(n_classes):
+                    shares[states[table] + state, values[table] + value, c] = found[table, state, value, c]
+
+
+@kernel
+def join_shares(
+    shares: Array, sizes: Array, groups: Array, strides: Array, places: Array, out: Array, lows: Array, highs: Array
+) -> None:
+    """Multiply the shares of the children of each group for all their joint values; note each group's range."""
+    starts = np.cumsum(sizes) - sizes
+    at = np.empty((len(groups), out.shape[1]), np.int64)  # where a child's entry for a joint value stands
+    for i in range(len(groups)):
+        group = groups[i]
+        last = places[group + 1] if group + 1 < len(places) else out.shape[1]
+        for place in range(places[group], last):
+            at[i, place] = starts[i] + (place - places[group]) // strides[i] % sizes[i]
+    for state in range(len(shares)):
+        entries, products = shares[state], out[state]
+        products[:] = 1.0
+        for i in range(len(groups)):
+            group = groups[i]
+            last = places[group + 1] if group + 1 < len(places) else out.shape[1]
+            for place in range(places[group], last):
+                for c in range(shares.shape[2]):
+                    products[place, c] *= entries[at[i, place], c]
+        for group in range(len(places)):
+            last = places[group + 1] if group + 1 < len(places) else out.shape[1]
+            low, high = lows[group], highs[group]
+            for place in range(places[group], last):
+                for c in range(shares.shape[2]):
+                    value = products[place, c]
+                    low, high = value if value < low else low, value if value > high else high
+            lows[group], highs[group] = low, high
+
+
+@kernel
+def average_joined(
+    codes: Array, n_states: Array, groups: Array, strides: Array, places: Array, members: Array, starts: Array,
+    n_models: Array, prior: Array, usable: Array, tables: Array, shift: float, top: int, bottom: int, out: Array,
+    empty: Array,
+) -> None:  # fmt: skip
+    """Average the joints of super-parent models of rows without gaps by products of joined tables, model by model.
+
+    ``tables[state]`` holds the entries of all groups' joint values one after another, the classes of each together;
+    ``n_models[model]`` is the number of states of a model's super-parents.
+    """
+    n_classes = prior.shape[1]
+    joined = np.empty((ROWS_AT_ONCE, len(places)), np.uint16)
+    state = np.empty(ROWS_AT_ONCE, np.uint16)
+    total, used = np.empty((ROWS_AT_ONCE, n_classes)), np.empty(ROWS_AT_ONCE)
+    both = np.empty((tables.shape[1] // n_classes, 4))
+    order, ends = np.empty(ROWS_AT_ONCE, np.uint16), np.empty(MOST_TOGETHER + 1, np.int64)
+    for low in range(top, bottom, ROWS_AT_ONCE):
+        size = min(ROWS_AT_ONCE, bottom - low)
+        _join(codes[:, low : low + size], groups, strides, places, joined[:size])
+        total[:] = 0.0
+        used[:] = len(members)
+        model = 0
+        while model < len(members):
+            state[:] = 0
+            _add_states(codes, n_states, members[model], low, state[:size])
+            together = n_classes == 2 and model + 1 < len(members)
+            if together and n_models[model] * n_models[model + 1] <= MOST_TOGETHER:
+                _add_states(codes, n_states, members[model + 1], low, state[:size])
+                bounds = ends[: n_models[model] * n_models[model + 1] + 1]
+                _sort(state[:size], order, bounds)
+                _add_two(
+                    tables, prior, usable, starts[model], starts[model + 1], n_models[model + 1], order, bounds, joined,
+                    both, total, used,
+                )  # fmt: skip
+                model += 2
+            else:
+                _add_products(tables, prior, usable, starts[model], state[:size], joined, total, used)
+                model += 1
+        for row in range(size):
+            if used[row] == 0.0:
+                empty[low + row] = True
+            else:
+                for c in range(n_classes):
+                    out[low + row, c] = np.log(total[row, c] / used[row]) + shift
+
+
+@kernel
+def _join(codes: Array, groups: Array, strides: Array, places: Array, joined: Array) -> None:
+    """Find four times the place of every row's joint value in each group, a few rows at a time."""
+    n_rows = codes.shape[1]
+    for low in range(0, n_rows, JOINED_ROWS):
+        size = min(JOINED_ROWS, n_rows - low)
+        part = joined[low : low + size]
+        part[:] = 4 * places
+        for i in range(len(groups)):
+            values, group, step = codes[i, low : low + size], groups[i], np.uint16(4 * strides[i])
+            for row in range(size):
+                part[row, group] += np.uint16(values[row]) * step
+
+
+@kernel
+def _add_products(
+    tables: Array, prior: Array, usable: Array, start: int, state: Array, joined: Array, total: Array, used: Array
+) -> None:
+    """Add one model's joint of every row to ``total`` where its states are usable; else take 1 from ``used``."""
+    n_classes = prior.shape[1]
+    product = np.empty(n_classes)
+    for row in range(len(state)):
+        place = start + np.int64(state[row])
+        if not usable[place]:
+            used[row] -= 1.0
+            continue
+        entries = tables[place]
+        product[:] = prior[place]
+        for group in range(joined.shape[1]):
+            at = np.uint64(joined[row, group] // 4) * np.uint64(n_classes)
+            for c in range(np.uint64(n_classes)):
+                product[c] *= entries[at + c]
+        for c in range(n_classes):
+            total[row, c] += product[c]
+
+
+@kernel
+def _add_states(codes: Array, n_states: Array, model: Array, low: int, state: Array) -> None:
+    """Go on from states of rows to their joint states with a model's super-parents."""
+    for member in model:
+        if member >= 0:
+            values, radix = codes[member, low : low + len(state)], np.uint16(n_states[member])
+            for row in range(len(state)):
+                state[row] = state[row] * radix + values[row]
+
+
+@kernel
+def _sort(state: Array, order: Array, ends: Array) -> None:
+    """Put rows in the same state together: those in state k are ``order[ends[k]:ends[k + 1]]``."""
+    ends[:] = 0
+    for row in range(len(state)):
+        ends[np.uint64(state[row]) + np.uint64(1)] += 1
+    for k in range(1, len(ends)):
+        ends[k] += ends[k - 1]
+    for row in range(len(state)):
+        own = np.uint64(state[row])
+        order[np.uint64(ends[own])] = row
+        ends[own] += 1
+    for k in range(len(ends) - 1, 0, -1):
+        ends[k] = ends[k - 1]
+    ends[0] = 0
+
+
+@kernel
+def _add_two(
+    tables: Array, prior: Array, usable: Array, start: int, other: int, n_other: int, order: Array, ends: Array,
+    joined: Array, both: Array, total: Array, used: Array,
+) -> None:  # fmt: skip
+    """Add the joints of two models with two classes, rows with the same states of all super-parents together.
+
+    For these rows the two models' tables are laid side by side; so they stay in the nearest cache, and the four numbers
+    of a row are multiplied at once.
+    """
+    begin = np.empty(4)
+    for k in range(len(ends) - 1):
+        i, j = start + k // n_other, other + k % n_other
+        lost = 2 - usable[i] - usable[j]
+        if lost:
+            for at in range(ends[k], ends[k + 1]):
+                used[order[at]] -= lost
+        if ends[k] == ends[k + 1] or lost == 2:
+            continue
+        for place in range(len(both)):
+            for c in range(2):
+                both[place, c], both[place, 2 + c] = tables[i, 2 * place + c], tables[j, 2 * place + c]
+        for c in range(2):
+            begin[c], begin[2 + c] = prior[i, c] * usable[i], prior[j, c] * usable[j]
+        low = ends[k]
+        while low + ABREAST <= ends[k + 1]:
+            add_many_rows(begin, both, joined, order, total, low)
+            low += ABREAST
+        while low < ends[k + 1]:
+            add_one_row(begin, both, joined, order, total, low)
+            low += 1

@@ -1,0 +1,1 @@
+"""The Markov blanket of the class by minimum message length."""

@@ -1,0 +1,1 @@
+"""Greedy search by the conditional log-likelihood of the class."""

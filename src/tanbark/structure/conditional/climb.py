@@ -1,0 +1,300 @@
+"""Hill climbing by conditional log-likelihood: what BNC2P and CMDLGBN share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import TIE, Bools, Floats, Integers
+from tanbark.counts import CountEngine
+from tanbark.errors import OptionError
+from tanbark.graph import Dag
+from tanbark.machine import run_threads, thread_count
+from tanbark.structure.constraint.independence import coded_rows
+from tanbark.structure.greedy.hill_climb import Arcs, make_rules
+from tanbark.structure.greedy.moves import KINDS, MovingGraph, Rules, best_move
+from tanbark.structure.result import Learnt
+from tanbark.structure.trace import History, Step
+from tanbark.table import missing_code
+
+Family = tuple[int, tuple[int, ...]]  # a node and its sorted parents
+
+CLASS = 0  # the class comes first in the search, so that of equal moves the one from the class is taken
+WORTH_THREADS = 1 << 14  # with fewer entries of the rows' joints a second thread costs more than it brings
+
+
+class DistinctRows:
+    """The rows of the data, each combination of feature values once, with the weight of every class in it.
+
+    Nodes are counted from the class, which is 0; column i of the features is node i + 1.
+    """
+
+    def __init__(self, counts: CountEngine) -> None:
+        codes, weights = coded_rows(counts)
+        schema = counts.schema
+        n_classes = schema.cardinalities[-1]
+        cells = _row_numbers(codes[:-1], schema.cardinalities) * n_classes + codes[-1]
+        cells, first, place = np.unique(cells, return_index=True, return_inverse=True)
+        rows, row_of = np.unique(cells // n_classes, return_inverse=True)
+        self.states = np.array([n_classes, *schema.cardinalities[:-1]], np.int64)
+        self.weights = np.bincount(place, weights if len(weights) else None, len(cells)).astype(np.float64)
+        self.labels = codes[-1, first].astype(np.int64)
+        self.starts = np.searchsorted(row_of, np.arange(len(rows) + 1)).astype(np.int64)
+        self.codes = np.ascontiguousarray(codes[:-1, first[self.starts[:-1]]])
+        self.totals = np.bincount(row_of, self.weights, len(rows))
+        self.complete = not (self.codes == missing_code(self.codes)).any()
+        self.total = float(self.weights.sum())
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of distinct rows, and of classes."""
+        return len(self.totals), int(self.states[CLASS])
+
+    @cached_property
+    def feature_states(self) -> Integers:
+        """States of the columns of ``codes``."""
+        return self.states[1:]
+
+    @property
+    def entries(self) -> tuple[Integers, Integers, Floats]:
+        """Where the classes of each row begin, and which they are with what weight."""
+        return self.starts, self.labels, self.weights
+
+
+def _row_numbers(codes: NDArray[np.unsignedinteger], cardinalities: Sequence[int]) -> Integers:
+    """Number the rows so that equal ones, and only these, are alike."""
+    keys, radix = np.zeros(codes.shape[1], np.int64), 1
+    for values, states in zip(codes, cardinalities, strict=False):
+        if radix * (states + 1) >= 2**31:
+            _, keys = np.unique(keys, return_inverse=True)
+            radix = len(keys) + 1
+        keys = keys * (states + 1) + np.minimum(values, states)
+        radix *= states + 1
+    return np.unique(keys, return_inverse=True)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A family in the joints: every row's line of the table (-1 for none), the table, and its log-likelihood."""
+
+    keys: Integers
+    table: Floats
+    likely: float = 0.0
+
+    @cached_property
+    def logs(self) -> Floats:
+        """The logs of the table; -inf for zeros."""
+        return np.log(self.table, out=np.full(self.table.shape, -np.inf), where=self.table > 0)
+
+
+class Conditional:
+    """A graph on its way up by conditional log-likelihood, less a price for every free parameter.
+
+    The log-joint of every distinct row and class is kept; a move takes one or two families out of it and multiplies
+    others in, so that a candidate costs a pass over the rows. Families without the class cancel out.
+
+    Parameters
+    ----------
+    rows : DistinctRows
+    graph : MovingGraph
+    price : float
+        What a free parameter costs, in nats.
+    max_cells : int
+        A move that needs a larger table is not made.
+    threads : int
+    """
+
+    def __init__(self, rows: DistinctRows, graph: MovingGraph, *, price: float, max_cells: int, threads: int) -> None:
+        self.rows, self.graph, self._price, self._max_cells = rows, graph, price, max_cells
+        self._threads = threads if math.prod(rows.shape) >= WORTH_THREADS else 1
+        self._nodes = range(len(rows.states))
+        self._nothing = Factor(np.full(rows.shape[0], -1, np.int64), np.ones((1, rows.shape[1])))
+        self._families = [self._nothing] * len(self._nodes)
+        self._renew(self._nodes)
+
+    def _renew(self, nodes: Iterable[int]) -> None:
+        """Count the families of nodes anew, and multiply all families into the joints."""
+        from tanbark.structure.conditional import kernels
+
+        for node in nodes:
+            self._families[node] = self._factor((node, self.graph.parents(node)))
+        self._finite, self._zeros = np.zeros(self.rows.shape), np.zeros(self.rows.shape, np.int64)
+        for factor in self._families:
+            kernels.add_family(factor.keys, factor.logs, self._finite, self._zeros)
+        self.cll = self._cll_with((), ())
+        self.score = self.cll - self._price * sum(self.size((v, self.graph.parents(v))) for v in self._nodes)
+
+    def size(self, family: Family) -> int:
+        """Count the free parameters of a family."""
+        node, parents = family
+        return int(self.rows.states[node] - 1) * math.prod(int(self.rows.states[p]) for p in parents)
+
+    def _factor(self, family: Family) -> Factor:
+        """Count a family; one that the class is not in tells nothing."""
+        from tanbark.structure.conditional import kernels
+
+        if not _relevant(family):
+            return self._nothing
+        rows, columns = self.rows, _columns(family)
+        keys = np.empty(rows.shape[0], np.int64)
+        kernels.fill_keys(rows.codes, rows.feature_states, columns, keys)
+        table = np.empty((math.prod(rows.feature_states[columns].tolist()), rows.shape[1]))
+        return Factor(keys, table, float(kernels.fill_table(keys, *rows.entries, self._radix(family[0]), table)))
+
+    def _radix(self, node: int) -> int:
+        return 0 if node == CLASS else int(self.rows.states[node])
+
+    def _without(self, nodes: Sequence[int]) -> tuple[Floats, float]:
+        """Take the families of nodes out of the joints: the rest, and the rows' own logs in it."""
+        from tanbark.structure.conditional import kernels
+
+        first, second = self._two([self._families[node] for node in nodes])
+        rest = np.empty(self.rows.shape)
+        own = kernels.take_out(
+            self._finite, self._zeros, first.keys, first.logs, second.keys, second.logs, *self.rows.entries, rest
+        )
+        return rest, float(own)
+
+    def _two(self, factors: Sequence[Factor]) -> tuple[Factor, Factor]:
+        first, second = (*factors, self._nothing, self._nothing)[:2]
+        return first, second
+
+    # ------------------------------------------------------------------ moves
+
+    def moves(self) -> Floats:
+        """Give the gain of every legal move, (kind, x, y); -inf where it is not legal or cannot gain."""
+        legal = self.graph.legal()
+        out = np.full(legal.shape, -np.inf)
+        run_threads(self._toggle, [(y, legal, out) for y in self._nodes], self._threads)
+        run_threads(self._reverse, [(x, y, out) for x, y in np.argwhere(legal[2]).tolist()], self._threads)
+        return out
+
+    def _toggle(self, y: int, legal: Bools, out: Floats) -> None:
+        """Fill the gains of adding and deleting arcs into a node."""
+        from tanbark.structure.conditional import kernels
+
+        parents = self.graph.parents(y)
+        now = (y, parents)
+        changes: list[tuple[int, int, Family]] = []
+        for kind, x in np.argwhere(legal[:2, :, y]).tolist():
+            family = (y, tuple(sorted({*parents} ^ {x})))
+            saved = self._price * (self.size(now) - self.size(family))
+            if not (_relevant(now) or _relevant(family)):
+                out[kind, x, y] = saved if kind == 1 else -np.inf
+            elif self._may_gain(saved, (family,)):
+                changes.append((kind, x, family))
+        if not changes:
+            return
+        rest, own = self._without((y,))
+        families = [family for *_, family in changes]
+        columns = [_columns(family) for family in families]
+        found = np.empty(len(changes))
+        kernels.score_families(
+            self.rows.codes, self.rows.feature_states, *self.rows.entries, self.rows.totals, rest, own,
+            np.concatenate(columns), np.cumsum([0, *map(len, columns)]), self._radix(y),
+            np.array([_relevant(family) for family in families]), found,
+        )  # fmt: skip
+        for (kind, x, family), cll in zip(changes, found.tolist(), strict=True):
+            out[kind, x, y] = cll - self.cll + self._price * (self.size(now) - self.size(family))
+
+    def _reverse(self, x: int, y: int, out: Floats) -> None:
+        """Fill the gain of turning the arc x -> y."""
+        above, below = set(self.graph.parents(x)), set(self.graph.parents(y))
+        if self.rows.complete and below == above | {x}:
+            return  # the graph would be an equivalent one, and no gain
+        before = ((x, tuple(sorted(above))), (y, tuple(sorted(below))))
+        after = ((x, tuple(sorted(above | {y}))), (y, tuple(sorted(below - {x}))))
+        saved = self._price * (sum(map(self.size, before)) - sum(map(self.size, after)))
+        if not any(map(_relevant, before + after)):
+            out[2, x, y] = saved
+        elif self._may_gain(saved, after):
+            out[2, x, y] = self._cll_with((x, y), after) - self.cll + saved
+
+    def _cll_with(self, nodes: tuple[int, ...], families: tuple[Family, ...]) -> float:
+        """Give the conditional log-likelihood with other families of some nodes."""
+        from tanbark.structure.conditional import kernels
+
+        rest, own = self._without(nodes)
+        first, second = self._two([self._factor(family) for family in families])
+        total = kernels.total_log(rest, self.rows.totals, first.keys, first.table, second.keys, second.table)
+        return own + first.likely + second.likely - float(total)
+
+    def _may_gain(self, saved: float, families: tuple[Family, ...]) -> bool:
+        """Tell whether a move is worth a look: no table too large, and no price above all that could be gained."""
+        cells = [math.prod(int(self.rows.states[c]) for c in (*parents, node)) for node, parents in families]
+        return max(cells) <= self._max_cells and -self.cll + saved > TIE
+
+    def apply(self, kind: int, x: int, y: int) -> None:
+        """Make a move and count again what it changes."""
+        self.graph.move(kind, x, y)
+        self._renew((x, y) if kind == 2 else (y,))
+
+
+def _relevant(family: Family) -> bool:
+    """Tell whether the class is in a family; the others cancel out."""
+    return family[0] == CLASS or CLASS in family[1]
+
+
+def _columns(family: Family) -> Integers:
+    """Give the feature columns of a family, the node last."""
+    node, parents = family
+    return np.array([p - 1 for p in (*parents, node) if p != CLASS], np.int64)
+
+
+def climb(
+    counts: CountEngine, *, penalised: bool, max_parents: int | None, required: Arcs, forbidden: Arcs, start: Any,
+    max_cells: int,
+) -> Learnt:  # fmt: skip
+    """Climb by conditional log-likelihood, or by that less half the log of the rows for every free parameter.
+
+    Each step makes the best of all legal additions, deletions and reversals, as long as one gains more than 1e-9; ties
+    go to additions before deletions before reversals, then to arcs from the class, then to the earlier columns.
+    """
+    rules, begin = _class_first(counts, max_parents, required, forbidden, start)
+    rows = DistinctRows(counts)
+    price = 0.5 * math.log(rows.total) if penalised and rows.total > 1 else 0.0
+    threads = thread_count(getattr(counts, "n_jobs", None))
+    state = Conditional(rows, MovingGraph(rules, begin), price=price, max_cells=max_cells, threads=threads)
+    names = (counts.schema.names[-1], *counts.schema.names[:-1])
+    steps = [Step(state.score, "start", 1, 0.0)]
+    while True:
+        begun = perf_counter()
+        moves = state.moves()
+        found = best_move(moves)
+        if found is None or moves[found] <= TIE:
+            break
+        state.apply(*found)
+        kind, x, y = found
+        text = f"{KINDS[kind]} {names[x]} -> {names[y]}"
+        steps.append(Step(state.score, text, int(state.graph.legal().sum()), perf_counter() - begun))
+    return Learnt(_dag(counts, state.graph), state.score, History(steps))
+
+
+def _class_first(
+    counts: CountEngine, max_parents: int | None, required: Arcs, forbidden: Arcs, start: Any
+) -> tuple[Rules, Bools]:
+    """Read the rules of a search, and turn them so that the class is the first node."""
+    names = counts.schema.names
+    if isinstance(start, str):
+        if start != "naive":
+            msg = f"start must be None, 'naive', a Dag or a list of arcs; got {start!r}."
+            raise OptionError(msg)
+        varied = [n for n, r in zip(names[:-1], counts.schema.cardinalities, strict=False) if r > 1]
+        start = [(names[-1], name) for name in varied]
+    rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
+    order = np.roll(np.arange(len(names)), 1)
+    turned = np.ix_(order, order)
+    return Rules(rules.allowed[turned], rules.fixed[turned], rules.max_parents), begin[turned]
+
+
+def _dag(counts: CountEngine, graph: MovingGraph) -> Dag:
+    n = len(counts.schema.names)
+    parents = [tuple((p - 1) % n for p in graph.parents(node)) for node in range(n)]
+    return Dag(counts.schema.names, (*parents[1:], parents[CLASS]))

@@ -1,0 +1,175 @@
+"""Tests of independence for rows that are not in memory: the tables of a whole level are counted in one pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from tanbark.arrays import TIE, Counts, Integers
+from tanbark.counts.column_sets import ColumnSet
+from tanbark.counts.partitioned.base import PartedCounts
+from tanbark.structure.constraint.independence import make_store
+
+Test = tuple[int, int, tuple[int, ...]]
+
+MOST_DENSE = 1 << 20  # larger tables are tested by their observed cells
+SPARSE_ROOM = 1 << 16  # what observed cells are taken to need
+LEAST_AHEAD = 64.0  # nanoseconds a row for tables that are counted ahead where a pass costs nothing
+FEW = 4  # tests of each edge that are counted ahead first
+
+
+class LevelTests:
+    """Delete edges by the Bayes factor, as ``IndependenceTests`` does, from tables that a pass over the rows counts.
+
+    A test that needs a new table has tables of tests that may be asked after it counted too: the rest of its own edge,
+    then a few of each edge to come, then more of each, and so on, first those of its own call and then those of the
+    whole graph at the same order. Edges only ever go, so what is asked later is among them. How many are counted ahead
+    is a matter of memory and of price: the first time at an order as many as cost what the passes themselves cost, and
+    twice as much each further time, so that neither passes nor tables that nobody asks for can take most of the time.
+    """
+
+    def __init__(self, counts: PartedCounts, *, given_class: bool, ess: float = 1.0) -> None:
+        self._counts, self._ess = counts, float(ess)
+        target = counts.schema.target
+        self._given = (target,) if given_class else ()
+        self._states = np.array(counts.schema.cardinalities, np.int64)
+        self._base = int(self._states[target]) if given_class else 1
+        self._store = make_store(1 << 20)
+        self._budget, self._order = 0.0, -1
+        self._tables: dict[ColumnSet, Counts] = {}
+        self._cells: dict[ColumnSet, tuple[Integers, Counts]] = {}
+
+    def log_factor(self, x: int, y: int, given: Sequence[int] = ()) -> float:
+        """Give ln BF(x, y | given, and the class where it is always given); positive means independent."""
+        test = (x, y, tuple(given))
+        self._fetch(iter([test]), test)
+        return self._factor(test)
+
+    def thin(
+        self, adjacent: NDArray[np.bool_], children: Integers, parents: Integers, order: int, *, both_ends: bool
+    ) -> tuple[Integers, int]:
+        """Delete every edge from ``parents`` into ``children`` that some potential parents of the child separate."""
+        found: list[list[int]] = []
+        asked = 0
+        for place, y in enumerate(children.tolist()):
+            for number, x in enumerate(parents.tolist()):
+                if not adjacent[x, y] or x == y:
+                    continue
+                again = both_ends and x < y and bool(adjacent[y, x])
+                candidates = _others(adjacent, x, y) if order else []
+                if order == 0 and again:
+                    asked += 1
+                    continue
+                for chosen in combinations(candidates, order):
+                    asked += 1
+                    if order and again and all(adjacent[z, x] for z in chosen):
+                        continue  # asked before, from the other end
+                    test = (x, y, chosen)
+                    if self._key(test) not in self._tables and self._key(test) not in self._cells:
+                        rest = _upcoming(adjacent, children[place:], parents, number, order)
+                        self._fetch(rest, test)
+                    if self._factor(test) > TIE:
+                        adjacent[x, y] = adjacent[y, x] = False
+                        found.append([x, y, *chosen])
+                        break
+        return np.array(found, np.int64).reshape(len(found), 2 + order), asked
+
+    def _key(self, test: Test) -> ColumnSet:
+        x, y, given = test
+        return tuple(sorted((x, y, *given, *self._given)))
+
+    def _size(self, columns: ColumnSet) -> int:
+        return math.prod(int(self._states[c]) for c in columns)
+
+    def _fetch(self, upcoming: Iterator[Test], first: Test) -> None:
+        """Count what a test needs, and what comes after it as far as there is room and it pays."""
+        again, self._order = len(first[2]) == self._order, len(first[2])
+        self._budget = 2 * self._budget if again else 2 * self._counts.pass_cost + LEAST_AHEAD
+        room, cost = self._counts.most_cells // 2, 0.0  # tables stand here and in the engine
+        dense: dict[ColumnSet, None] = {}
+        sparse: dict[ColumnSet, None] = {}
+        for test in _chain(first, upcoming):
+            key = self._key(test)
+            if key in dense or key in sparse:
+                continue
+            size = self._size(key)
+            large = size > min(MOST_DENSE, self._counts.most_cells)
+            room -= SPARSE_ROOM if large else size
+            cost += 0.0 if self._counts.knows(key) else self._counts.table_cost(size)
+            if (room < 0 or cost > self._budget) and (dense or sparse):
+                break
+            (sparse if large else dense)[key] = None
+        self._tables = dict(zip(dense, self._counts.tables(list(dense)), strict=True))
+        self._cells = dict(zip(sparse, self._counts.cells(list(sparse)), strict=True))
+
+    def _factor(self, test: Test) -> float:
+        from tanbark.scores import dirichlet_kernels as kernels
+
+        x, y, given = test
+        key = self._key(test)
+        if key in self._cells:
+            return self._sparse_factor(test)
+        axes = [key.index(c) for c in (*reversed(given), x, y, *self._given)]
+        table = np.ascontiguousarray(self._tables[key].transpose(axes)).ravel()
+        n_x, n_y = int(self._states[x]), int(self._states[y])
+        n_z = math.prod(int(self._states[c]) for c in given)
+        whole = table.dtype == np.int64
+        found: float = kernels.factor_of_table(
+            table, n_z, n_x, n_y, self._base, float(n_z * self._base), self._ess, whole, self._store
+        )
+        return found
+
+    def _sparse_factor(self, test: Test) -> float:
+        x, y, given = test
+        key = self._key(test)
+        states, counts = self._cells[key]
+        z = [key.index(c) for c in (*given, *self._given)]
+        q = float(math.prod(int(self._states[c]) for c in given) * self._base)
+        return (
+            self._h(states[:, [*z, key.index(x)]], counts, q * int(self._states[x]))
+            + self._h(states[:, [*z, key.index(y)]], counts, q * int(self._states[y]))
+            - self._h(states[:, z], counts, q)
+            - self._h(states, counts, q * int(self._states[x] * self._states[y]))
+        )
+
+    def _h(self, states: Integers, counts: Counts, q: float) -> float:
+        _, place = np.unique(states, axis=0, return_inverse=True)
+        n = np.bincount(place.ravel(), counts)
+        return float((gammaln(self._ess / q + n) - gammaln(self._ess / q)).sum())
+
+
+def _others(adjacent: NDArray[np.bool_], x: int, y: int) -> list[int]:
+    return [z for z in np.flatnonzero(adjacent[:, y]).tolist() if z != x]
+
+
+def _chain(first: Test, rest: Iterator[Test]) -> Iterator[Test]:
+    yield first
+    yield from rest
+
+
+def _upcoming(
+    adjacent: NDArray[np.bool_], children: Integers, parents: Integers, number: int, order: int
+) -> Iterator[Test]:
+    """List what may be asked from one edge on: all of this edge, then a few of each edge, then more of each."""
+    everyone = np.arange(len(adjacent))
+    edges: dict[tuple[int, int], Iterator[tuple[int, ...]]] = {}
+    for ends, starts, skipped in ((children, parents, number), (everyone, everyone, 0)):
+        for place, y in enumerate(ends.tolist()):
+            for x in starts[skipped if place == 0 else 0 :].tolist():
+                if x != y and adjacent[x, y] and (x, y) not in edges:
+                    edges[x, y] = combinations(_others(adjacent, x, y), order)
+    first = (int(parents[number]), int(children[0]))
+    yield from ((*first, chosen) for chosen in edges.pop(first))
+    some = FEW
+    while edges:
+        for (x, y), sets in list(edges.items()):
+            found = list(islice(sets, some))
+            yield from ((x, y, chosen) for chosen in found)
+            if len(found) < some:
+                del edges[x, y]
+        some *= 2

@@ -1,0 +1,1 @@
+"""Exact search: the network of highest score."""

@@ -1,0 +1,177 @@
+"""The compiled dynamic programme over subsets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tanbark.arrays import Array
+from tanbark.counts.kernels import popcount
+from tanbark.machine import kernel
+
+
+@kernel
+def best_families(h: Array, node: int, n: int, most: int, out: Array) -> None:
+    """Fill ``out[P]`` with the best score of a node over the subsets of P with at most ``most`` members.
+
+    P is a set of the other nodes, its mask without the node's bit. The score of a family is h(P + node) - h(P).
+    """
+    bit = np.int64(1) << node
+    below = bit - 1
+    half = np.int64(1) << (n - 1)
+    for place in range(half):
+        mask = (place >> node << (node + 1)) | (place & below)
+        few = most >= n or np.int64(popcount(np.uint64(mask))) <= most
+        out[place] = h[mask | bit] - h[mask] if few else -np.inf
+    step = np.int64(1)
+    while step < half:
+        for high in range(0, half, 2 * step):
+            without, with_it = out[high : high + step], out[high + step : high + 2 * step]
+            for place in range(step):
+                with_it[place] = max(with_it[place], without[place])
+        step *= 2
+
+
+@kernel
+def best_sinks(best: Array, n: int, total: Array, sink: Array) -> None:
+    """Fill the best score of every set of nodes as a network of its own, and its last node; ties go to the lowest.
+
+    Scores that differ by rounding tie, so that the order of the rows does not choose between equivalent networks.
+    """
+    total[0] = 0.0
+    for mask in range(1, np.int64(1) << n):
+        top, found, where = -np.inf, -np.inf, 0
+        for node in range(n):
+            bit = np.int64(1) << node
+            if mask & bit:
+                place = (mask >> (node + 1) << node) | (mask & (bit - 1))
+                value = total[mask ^ bit] + best[node, place]
+                top = max(top, value)
+                if value > found + rounding(value):
+                    found, where = value, node
+        total[mask], sink[mask] = top, where
+
+
+@kernel
+def rounding(score: float) -> float:
+    """Tell how far sums that ought to be this score may lie apart."""
+    return 1e-9 + 1e-12 * abs(score)
+
+
+@kernel
+def find_parents(h: Array, node: int, above: int, goal: float, most: int) -> int:
+    """Find the smallest subset of ``above`` that reaches a score: the fewest members, then the lowest mask."""
+    bit = np.int64(1) << node
+    found, members, part = -1, 64, above
+    while True:
+        if h[part | bit] - h[part] >= goal:
+            size = int(popcount(np.uint64(part)))
+            if size <= most and (size < members or (size == members and part < found)):
+                found, members = part, size
+        if part == 0:
+            return found
+        part = (part - 1) & above
+
+
+@kernel
+def grow_clusters(child: Array, member: Array, share: Array, starts: Array, most: float, found: Array) -> None:
+    """Grow a cluster from every start, two nodes, by the node that helps most, and keep it once it is violated.
+
+    A cluster is violated if the shares of the sets of its members that do not meet it sum to less than ``most``.
+    """
+    n, n_sets = member.shape[1], len(child)
+    inside, meets = np.zeros(n, np.bool_), np.zeros(n_sets, np.bool_)
+    outside = np.empty(n)
+    for number in range(len(starts)):
+        inside[:], meets[:] = False, False
+        for node in starts[number]:
+            inside[node] = True
+            for k in range(n_sets):
+                meets[k] |= member[k, node]
+        for _ in range(n):
+            outside[:] = 0.0
+            total = 0.0
+            for k in range(n_sets):
+                if meets[k]:
+                    continue
+                if inside[child[k]]:
+                    total += share[k]
+                    for node in range(n):
+                        outside[node] -= share[k] * member[k, node]
+                else:
+                    outside[child[k]] += share[k]
+            if total < most:
+                found[number] = inside
+                break
+            best, least = -1, np.inf
+            for node in range(n):
+                if not inside[node] and outside[node] < least:
+                    best, least = node, outside[node]
+            if best < 0:
+                break
+            inside[best] = True
+            for k in range(n_sets):
+                meets[k] |= member[k, best]
+
+
+@kernel
+def best_allowed(place: int, order: Array, starts: Array, words: Array, before: Array) -> int:
+    """Find the best parent set, in a list of falling scores, of the node at a place that only holds nodes before it."""
+    node = order[place]
+    for k in range(starts[node], starts[node + 1]):
+        able = True
+        for word in range(words.shape[1]):
+            able = able and words[k, word] & ~before[word] == 0
+        if able:
+            return k
+    return -1
+
+
+@kernel
+def improve_order(order: Array, starts: Array, words: Array, scores: Array, picked: Array) -> float:
+    """Move single nodes of an order to better places until none is left; give the score, and the sets in ``picked``.
+
+    ``picked[place]`` is the best set of the node at a place among the nodes before it.
+    """
+    n = len(order)
+    before = np.zeros(words.shape[1], np.uint64)
+    total = 0.0
+    for place in range(n):
+        picked[place] = best_allowed(place, order, starts, words, before)
+        total += scores[picked[place]]
+        before[order[place] >> 6] |= np.uint64(1) << np.uint64(order[place] & 63)
+    trial, chosen = order.copy(), picked.copy()
+    moved = True
+    while moved:
+        moved = False
+        for source in range(n):
+            for step in (-1, 1):
+                trial[:], chosen[:] = order, picked
+                here, place = total, source
+                best, best_place = total + 1e-9, -1
+                while 0 <= place + step < n:
+                    here += _swap(min(place, place + step), trial, chosen, starts, words, scores)
+                    place += step
+                    if here > best:
+                        best, best_place = here, place
+                if best_place >= 0:
+                    place = source
+                    while place != best_place:
+                        total += _swap(min(place, place + step), order, picked, starts, words, scores)
+                        place += step
+                    moved = True
+    return total
+
+
+@kernel
+def _swap(left: int, order: Array, picked: Array, starts: Array, words: Array, scores: Array) -> float:
+    """Swap two neighbours in an order and give what it changes in the score."""
+    before = np.zeros(words.shape[1], np.uint64)
+    for place in range(left):
+        before[order[place] >> 6] |= np.uint64(1) << np.uint64(order[place] & 63)
+    change = -scores[picked[left]] - scores[picked[left + 1]]
+    order[left], order[left + 1] = order[left + 1], order[left]
+    for place in (left, left + 1):
+        picked[place] = best_allowed(place, order, starts, words, before)
+        change += scores[picked[place]]
+        before[order[place] >> 6] |= np.uint64(1) << np.uint64(order[place] & 63)
+    return change  # type: ignore[no-any-return]  # an element of an array

@@ -1,0 +1,292 @@
+"""The network of highest BDeu score: dynamic programming over all subsets of columns, or an integer programme."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.checks import check_count, check_ess, check_limit
+from tanbark.counts import CountEngine
+from tanbark.errors import NotProvedWarning, TableTooLargeError, find, warn
+from tanbark.graph import Dag
+from tanbark.machine import run_threads, thread_count
+from tanbark.structure.exact.subset_scores import complete_rows, subset_scores
+from tanbark.structure.progress import Progress
+from tanbark.structure.result import Learnt
+
+PROVED = 1e-6  # a gap that is rounding
+LONG_WORK = 20  # columns from which on a terminal is told what is going on
+GIB = 1 << 30
+METHODS = ("auto", "dp", "ip")
+TIME_LIMIT = 600.0
+LISTING_SHARE = 1 / 3  # of the time limit, for listing candidate parent sets
+ROWS_A_SECOND = 3e8  # what the listing gets through, roughly: sets times rows
+
+
+@dataclass(frozen=True)
+class ExactReport:
+    """What an exact search did.
+
+    Parameters
+    ----------
+    method : str
+        "dp" for dynamic programming, "ip" for the integer programme.
+    n_searched : int
+        Columns that the search was over: those with more than one state, without the class where it is in every family.
+    n_bytes : int
+        Memory that its tables take; for the integer programme what dynamic programming would have taken.
+    bound : float
+        A score that no network of the kind exceeds. Dynamic programming knows it before the search over orders: every
+        column with its best parents of all, cycles or not. The integer programme lowers it until it meets the score.
+    gap : float
+        How much better the best network may be than the one found; 0 where there is none better.
+    n_candidates : int
+        Parent sets that the integer programme chose from.
+    largest : int
+        The most parents that were looked at.
+    """
+
+    method: str
+    n_searched: int
+    n_bytes: int
+    bound: float = 0.0
+    gap: float = 0.0
+    n_candidates: int = 0
+    largest: int = 0
+
+    @property
+    def proved_optimal(self) -> bool:
+        """Whether no network of the kind has a higher score."""
+        return self.gap <= PROVED
+
+
+def learn_augmented(
+    counts: CountEngine, *, ess: float = 1.0, max_parents: int | None = None, method: str = "auto",
+    max_memory: float | None = None, time_limit: float | None = TIME_LIMIT, verbose: bool = False,
+) -> Learnt:  # fmt: skip
+    r"""Find the augmented naive Bayes of highest BDeu score (exact-ANB).
+
+    .. math:: \sum_i h(P_i \cup \{X_i, C\}) - h(P_i \cup \{C\}) + h(\{C\}) - h(\emptyset)
+
+    Parameters
+    ----------
+    counts : CountEngine
+    ess : float
+        Equivalent sample size.
+    max_parents : int, optional
+        The most feature parents of a feature.
+    method : {"auto", "dp", "ip"}
+        Dynamic programming, an integer programme over candidate parent sets, or the first where its tables fit.
+    max_memory : float, optional
+        Bytes that the tables may take; by default half of what the machine has free. What is needed is known, and
+        refused if it is more, before anything is allocated.
+    time_limit : float, optional
+        Seconds for the integer programme; it then gives the best network so far and how much better one may be.
+    verbose : bool
+        Tell each stage and its seconds.
+
+    Notes
+    -----
+    Columns with one state take no part. Rows with a gap are left out of the search. Of networks with the same score the
+    lowest columns come last, with the fewest parents. Silander and Myllymäki (2006), A simple approach for finding the
+    globally optimal Bayesian network structure; for augmented networks Sugahara and Ueno (2021); for the integer
+    programme Bartlett and Cussens (2017).
+    """
+    schema = counts.schema
+    features = tuple(i for i in range(schema.target) if schema.cardinalities[i] > 1)
+    search = _Search(counts, features, schema.target, ess, max_parents, method, max_memory, time_limit, verbose)
+    parents: list[tuple[int, ...]] = [()] * schema.target
+    for node, found in search.run().items():
+        parents[node] = found
+    codes, weights = search.rows
+    alone = subset_scores(codes, weights, schema.cardinalities, (schema.target,), given=None, ess=search.ess, n_jobs=1)
+    prior = float(alone[1] - alone[0])
+    report = replace(search.report, bound=search.report.bound + prior)
+    return Learnt(Dag.augmented(schema.names, parents), search.total + prior, report=report)
+
+
+def learn_general(
+    counts: CountEngine, *, ess: float = 1.0, max_parents: int | None = None, method: str = "auto",
+    max_memory: float | None = None, time_limit: float | None = TIME_LIMIT, verbose: bool = False,
+) -> Learnt:  # fmt: skip
+    """Find the network of highest BDeu score over the features and the class (exact-GBN).
+
+    Options as in ``learn_augmented``; ``max_parents`` then counts the class where it is a parent.
+    """
+    schema = counts.schema
+    columns = tuple(i for i, states in enumerate(schema.cardinalities) if states > 1)
+    search = _Search(counts, columns, None, ess, max_parents, method, max_memory, time_limit, verbose)
+    parents: list[tuple[int, ...]] = [()] * len(schema.names)
+    for node, found in search.run().items():
+        parents[node] = found
+    return Learnt(Dag(schema.names, tuple(parents)), search.total, report=search.report)
+
+
+class _Search:
+    """One search over some columns, with or without one that is in every family."""
+
+    def __init__(
+        self, counts: CountEngine, columns: tuple[int, ...], given: int | None, ess: float, max_parents: int | None,
+        method: str, max_memory: float | None, time_limit: float | None, verbose: bool,
+    ) -> None:  # fmt: skip
+        check_ess(ess)
+        if max_parents is not None:
+            check_count("max_parents", max_parents)
+        find("method", method, dict.fromkeys(METHODS))
+        check_limit("time_limit", time_limit, "seconds")
+        self.columns, self.given, self.ess = columns, given, float(ess)
+        self.n, self.max_parents, self.time_limit = len(columns), max_parents, time_limit
+        self.most = self.n if max_parents is None else int(max_parents)
+        told = verbose or (sys.stderr.isatty() and self.n >= LONG_WORK)
+        self.progress = Progress("exact search", told=told)
+        self.cardinalities = counts.schema.cardinalities
+        self.n_jobs = getattr(counts, "n_jobs", None)
+        self.n_bytes, self.allowed = needed_memory(self.n), allowed_memory(max_memory)
+        fits = self.n_bytes <= self.allowed
+        self.method = ("dp" if fits else "ip") if method == "auto" else method
+        if self.method == "dp" and not fits:
+            refuse_memory(self.n, self.n_bytes, self.allowed)
+        self.rows = complete_rows(counts)
+        self.total = 0.0
+        self.report = ExactReport(self.method, self.n, self.n_bytes)
+
+    def run(self) -> dict[int, tuple[int, ...]]:
+        """Give the best parents of every column; leave the score in ``total``."""
+        if self.n == 0:
+            return {}
+        return self._programme() if self.method == "ip" else self._all_subsets()
+
+    def _all_subsets(self) -> dict[int, tuple[int, ...]]:
+        """Go through all subsets of the columns."""
+        from tanbark.structure.exact import kernels
+
+        n, progress = self.n, self.progress
+        progress.say(f"{1 << n:,} sets of {n} columns, {self.n_bytes / GIB:.2f} GiB")
+        begun = time.perf_counter()
+        progress.start()
+        codes, weights = self.rows
+        h = subset_scores(
+            codes, weights, self.cardinalities, self.columns, given=self.given, ess=self.ess, n_jobs=self.n_jobs,
+            advance=progress.advance,
+        )  # fmt: skip
+        progress.say(f"counted and scored all sets in {time.perf_counter() - begun:.1f} s")
+        begun = time.perf_counter()
+        best = np.empty((n, 1 << (n - 1)))
+        calls = [(h, node, n, self.most, best[node]) for node in range(n)]
+        run_threads(kernels.best_families, calls, thread_count(self.n_jobs))
+        bound = float(best[:, -1].sum())
+        self.report = replace(self.report, bound=bound, largest=min(self.most, n - 1))
+        progress.say(f"best parents in {time.perf_counter() - begun:.1f} s; no network exceeds {bound:.6f}")
+        begun = time.perf_counter()
+        total, sink = np.empty(1 << n), np.zeros(1 << n, np.int8)
+        kernels.best_sinks(best, n, total, sink)
+        progress.say(f"best orders in {time.perf_counter() - begun:.1f} s; the optimum is {total[-1]:.6f}")
+        self.total = float(total[-1])
+        return self._trace(h, best, sink)
+
+    def _trace(
+        self, h: NDArray[np.float64], best: NDArray[np.float64], sink: NDArray[np.int8]
+    ) -> dict[int, tuple[int, ...]]:
+        """Follow the last nodes back, and find each one's smallest best parents among those before it."""
+        from tanbark.structure.exact import kernels
+
+        found = {}
+        left = (1 << self.n) - 1
+        while left:
+            node = int(sink[left])
+            left ^= 1 << node
+            place = (left >> (node + 1) << node) | (left & ((1 << node) - 1))
+            goal = best[node, place] - kernels.rounding(h[left | 1 << node])
+            mask = int(kernels.find_parents(h, node, left, goal, self.most))
+            found[self.columns[node]] = tuple(self.columns[i] for i in range(self.n) if mask >> i & 1)
+        return found
+
+    def _programme(self) -> dict[int, tuple[int, ...]]:
+        """List the parent sets that may be needed, and choose among them by an integer programme."""
+        from tanbark.structure.exact.branch_and_cut import solve
+        from tanbark.structure.exact.parent_sets import candidate_families
+
+        begun = time.perf_counter()
+        work = np.inf if self.time_limit is None else self.time_limit * LISTING_SHARE * ROWS_A_SECOND
+        found = candidate_families(
+            self.rows, self.cardinalities, self.columns, given=self.given, ess=self.ess, most=self.max_parents,
+            max_memory=self.allowed, max_work=work, n_jobs=self.n_jobs, tell=self.progress.say,
+        )  # fmt: skip
+        seconds = time.perf_counter() - begun
+        self.progress.say(f"{len(found.child):,} candidate parent sets in {seconds:.1f} s")
+        left = None if self.time_limit is None else max(self.time_limit - seconds, 0.0)
+        solved = solve(found, time_limit=left, tell=self.progress.say)
+        bound = max(solved.bound, _bound_beyond(found))
+        self.total, gap = solved.score, max(0.0, bound - solved.score)
+        self.report = replace(self.report, bound=bound, gap=gap, n_candidates=len(found.child), largest=found.largest)
+        self.progress.say(f"score {self.total:.6f}, gap {gap:.6f}, {time.perf_counter() - begun:.1f} s")
+        if not self.report.proved_optimal:
+            self._tell_gap(found)
+        return {
+            self.columns[found.child[k]]: tuple(self.columns[i] for i in np.flatnonzero(found.member[k]))
+            for k in solved.chosen.tolist()
+        }
+
+    def _tell_gap(self, found: Any) -> None:
+        """Warn that the answer is not proved, and say what would help."""
+        cut = bool((found.beyond > -np.inf).any())
+        why = f"only sets of up to {found.largest} parents could be looked at" if cut else "time was up"
+        remedy = (
+            "Give max_parents, or raise max_memory and time_limit" if cut else "Raise time_limit or lower max_parents"
+        )
+        msg = (
+            f"The exact search is not finished: {why}. Its network scores {self.total:.3f}, and none more than "
+            f"{self.report.gap:.3f} above that. {remedy}."
+        )
+        warn(msg, NotProvedWarning)
+
+
+def _bound_beyond(found: Any) -> float:
+    """Bound the score of networks in which some column has more parents than were looked at."""
+    best = np.full(found.n_columns, -np.inf)
+    np.maximum.at(best, found.child, found.score)
+    most = np.maximum(best, found.beyond)
+    return float((most.sum() - most + found.beyond).max())
+
+
+def needed_memory(n: int) -> int:
+    """Give the bytes that the search over n columns takes: h, best families, best orders and last nodes.
+
+    >>> needed_memory(20) >> 20
+    97
+    """
+    return n * (8 << max(n - 1, 0)) + (17 << n)
+
+
+def allowed_memory(max_memory: float | None) -> float:
+    """Give the bytes that a search may take: those given, or half of what is free."""
+    check_limit("max_memory", max_memory, "bytes")
+    return _free_memory() / 2 if max_memory is None else float(max_memory)
+
+
+def refuse_memory(n: int, needed: int, allowed: float) -> None:
+    """Refuse a dynamic programme that would take more memory than it may."""
+    msg = (
+        f"Dynamic programming over {n} columns takes {needed / GIB:,.2f} GiB, above the {allowed / GIB:,.2f} GiB that "
+        "it may take (max_memory). Use method='ip', drop columns, raise max_memory, or use RAIANB or RAIGBN, which "
+        "take little."
+    )
+    raise TableTooLargeError(msg)
+
+
+def _free_memory() -> float:
+    """Give the bytes of memory that are free, as far as the machine tells."""
+    try:
+        with open("/proc/meminfo") as file:
+            kibibytes = next(line.split()[1] for line in file if line.startswith("MemAvailable"))
+        return float(kibibytes) * 1024
+    except (OSError, StopIteration):
+        names = os.sysconf_names if hasattr(os, "sysconf_names") else {}
+        known = "SC_PHYS_PAGES" in names and "SC_PAGE_SIZE" in names
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) if known else 8.0 * GIB

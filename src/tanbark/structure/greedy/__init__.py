@@ -1,0 +1,1 @@
+"""Greedy search over graphs by a decomposable score."""

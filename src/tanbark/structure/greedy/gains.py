@@ -1,0 +1,252 @@
+"""What it gains to add or to remove a parent, for many families at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import Bools, Counts, Floats, Integers
+from tanbark.checks import check_ess
+from tanbark.counts import CountEngine, PartedCounts
+from tanbark.counts.column_sets import ColumnSets
+from tanbark.errors import find
+from tanbark.scores import FAMILY_SCORES
+
+Family = tuple[int, tuple[int, ...]]
+
+DENSE_CELLS = 1 << 16  # larger tables are scored by their observed cells
+BATCH_CELLS = 1 << 21  # cells of the tables that are asked for at once
+BATCH_TABLES = 1 << 17  # and their number, each of which takes a line of its layout
+COMPILED = {"loglik": 0, "aic": 1, "bic": 2, "bdeu": 0, "k2": 0}  # scores with a compiled gain, and their penalty
+KNOWN_LOGS = 2048  # counts whose n ln n is looked up; few are larger
+EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # alike for equivalent graphs; without a penalty none is ever sparse
+
+
+def _masses(score: str, layout: Integers, ess: float) -> Floats:
+    """Give the prior masses of a cell, of a configuration, and of both without the candidate; 0 for n ln n."""
+    configs, states, levels = (layout[:, 1] * layout[:, 3]).astype(float), layout[:, 5], layout[:, 7]
+    if score == "bdeu":
+        sizes = [configs * levels * states, configs * levels, configs * states, configs]
+        return np.stack([ess / size for size in sizes], axis=1)
+    found = np.zeros((len(layout), 4))
+    if score == "k2":
+        found[:, 0] = found[:, 2] = 1.0
+        found[:, 1] = found[:, 3] = states
+    return found
+
+
+class Gains:
+    r"""The gain of a parent x for the family of y with the parents P, as a function of one table.
+
+    .. math:: gain(x; y | P) = s(N_{P y x}) - s(\textstyle\sum_x N_{P y x})
+
+    Both terms rest on the same rows, those with a value in each column, so that a column with gaps does not look better
+    for the rows it lacks. With complete rows it is the difference of two family scores. Removing a parent gains the
+    same with the other sign. Gains are kept, so that a search asks for a family once.
+
+    Parameters
+    ----------
+    counts : CountEngine
+    score : str
+        A name in ``FAMILY_SCORES``.
+    ess : float
+        Equivalent sample size of "bdeu".
+    allowed : (n, n) mask
+        Which arcs x -> y are considered at all; the others gain -inf.
+    max_cells : int
+        A parent that would need a larger table gains -inf.
+    """
+
+    def __init__(self, counts: CountEngine, score: str, *, ess: float, allowed: Bools, max_cells: int) -> None:
+        self._score, self._name = find("score", score, FAMILY_SCORES), score
+        check_ess(ess)
+        self._counts, self._ess, self._max_cells, self._allowed = counts, float(ess), max_cells, allowed
+        self._states = counts.schema.cardinalities
+        self._levels = np.array(self._states, np.int64)
+        self._kept: dict[Family, Floats] = {}
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether the score treats graphs of one equivalence class alike."""
+        return self._name in EQUIVALENT
+
+    @property
+    def states(self) -> tuple[int, ...]:
+        """Number of states of every column."""
+        return self._states
+
+    @property
+    def max_cells(self) -> int:
+        """Cells of the largest table that is considered."""
+        return self._max_cells
+
+    def toggles(self, families: Sequence[Family], ahead: Iterable[Family] = ()) -> list[Floats]:
+        """Give, for each family (child, sorted parents), the gain of toggling every column as a parent.
+
+        Families that are likely to be asked for next, ``ahead``, are counted along where that saves a pass.
+        """
+        fresh = [family for family in dict.fromkeys(families) if family not in self._kept]
+        if fresh and isinstance(self._counts, PartedCounts):
+            later = (family for family in ahead if family not in self._kept)
+            self._counts.prefetch(columns for family in (*fresh, *later) for columns in self._sets(*family))
+        if fresh:
+            rows = np.full((len(fresh), len(self._states)), -np.inf)
+            self._kept.update(zip(fresh, rows, strict=True))
+            self._measure_roots(fresh, rows)
+            self._measure_families(fresh, rows)
+        return [self._kept[family] for family in families]
+
+    def _sets(self, child: int, parents: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """List the tables of a family with each candidate that are counted in full."""
+        base = (*parents, child)
+        if self._size(base) <= DENSE_CELLS:
+            yield base
+        for candidate in np.flatnonzero(self._allowed[:, child]).tolist():
+            columns = (*base, candidate)
+            if candidate not in parents and self._size(columns) <= min(DENSE_CELLS, self._max_cells):
+                yield columns
+
+    def family_scores(self, families: Sequence[Family]) -> list[float]:
+        """Score families, each on the rows that have a value in all of its columns."""
+        found = np.zeros(len(families))
+        shapes: dict[tuple[int, int], list[int]] = {}
+        for place, (child, parents) in enumerate(families):
+            shapes.setdefault((self._size(parents), self._states[child]), []).append(place)
+        dense = {shape: places for shape, places in shapes.items() if math.prod(shape) <= DENSE_CELLS}
+        columns = [(*parents, child) for child, parents in families]
+        asked = [columns[place] for places in dense.values() for place in places]
+        flat, low = self._counts.flat_tables(asked) if asked else np.zeros(0), 0
+        for shape, places in dense.items():
+            high = low + len(places) * math.prod(shape)
+            stack = flat[low:high].reshape(len(places), *shape).astype(np.float64)
+            found[places] = self._score(stack, shape[0], self._ess)
+            low = high
+        for shape in shapes.keys() - dense.keys():
+            for place in shapes[shape]:
+                ((cells, counts),) = self._counts.cells([columns[place]])
+                found[place] = self._score(self._compact(cells, counts, families[place][0]), shape[0], self._ess)[0]
+        return [float(score) for score in found]
+
+    def _size(self, columns: Sequence[int]) -> int:
+        return math.prod(self._states[column] for column in columns)
+
+    def _measure_roots(self, families: list[Family], rows: Floats) -> None:
+        """Measure every candidate of children without parents; a pair is counted once for both directions."""
+        roots = {child: number for number, (child, parents) in enumerate(families) if not parents}
+        if not roots:
+            return
+        wanted = np.zeros_like(self._allowed)
+        wanted[:, list(roots)] = self._allowed[:, list(roots)]
+        first, second = np.nonzero(np.triu(wanted | wanted.T))
+        sizes = self._levels[first] * self._levels[second]
+        small = sizes <= min(DENSE_CELLS, self._max_cells)
+        for a, b in zip(first[~small].tolist(), second[~small].tolist(), strict=True):
+            self._measure_sparse(b, (), [a] if wanted[a, b] else [])
+            self._measure_sparse(a, (), [b] if wanted[b, a] else [])
+        first, second, sizes = first[small], second[small], sizes[small]
+        child, candidate = np.concatenate([first, second]), np.concatenate([second, first])
+        layout = np.ones((len(child), 9), np.int64)
+        layout[:, 0] = np.tile(np.cumsum(sizes) - sizes, 2)
+        layout[:, 5], layout[:, 7] = self._levels[child], self._levels[candidate]
+        layout[: len(first), 6] = layout[len(first) :, 8] = self._levels[second]
+        sets = ColumnSets(np.stack([first, second], axis=1).ravel(), np.arange(0, 2 * len(first) + 1, 2))
+        mine = wanted[candidate, child]
+        number = np.array([roots.get(column, -1) for column in range(len(wanted))])
+        rows[number[child[mine]], candidate[mine]] = self._gains_of(sets, layout[mine])
+
+    def _measure_families(self, families: list[Family], rows: Floats) -> None:
+        """Measure all candidates of families with parents, and the removal of these."""
+        from tanbark.structure.greedy.gain_kernels import lay_out_families
+
+        numbers = np.array([number for number, (_, parents) in enumerate(families) if parents], np.int64)
+        step = max(1, BATCH_TABLES // len(self._states))
+        most, low = min(DENSE_CELLS, self._max_cells), 0
+        while low < len(numbers):
+            asked = [families[number] for number in numbers[low : low + step].tolist()]
+            given = ColumnSets.of([parents for _, parents in asked])
+            children = np.array([child for child, _ in asked], np.int64)
+            done, sets, layout, place = lay_out_families(
+                children, given.members, given.ends, self._allowed, self._levels, most, DENSE_CELLS, BATCH_CELLS
+            )
+            family, column, sign = place.T
+            rows[numbers[low + family], column] = sign * self._gains_of(ColumnSets(*sets), layout)
+            low += done
+        for (child, parents), row in zip(families, rows, strict=True):
+            if parents:
+                self._measure_large(child, parents, row)
+
+    def _measure_large(self, child: int, parents: tuple[int, ...], row: Floats) -> None:
+        """Measure by their observed cells the tables of a family that are too large to be held."""
+        size = self._size((*parents, child))
+        if size * max(self._states) <= min(DENSE_CELLS, self._max_cells):
+            return
+        large = self._allowed[:, child] & (self._levels > min(DENSE_CELLS, self._max_cells) // size)
+        large[list(parents)] = False
+        self._measure_sparse(child, parents, np.flatnonzero(large).tolist())
+        if size > DENSE_CELLS:
+            for parent in parents:
+                row[parent] = -self._sparse_gain(child, tuple(p for p in parents if p != parent), parent)
+
+    def _gains_of(self, sets: ColumnSets, layout: Integers) -> Floats:
+        """Count tables, and give the gains that are laid out in them."""
+        found = np.empty(len(layout))
+        if not len(sets):
+            return found
+        flat = self._counts.flat_tables(sets)
+        if self._name in COMPILED:
+            from tanbark.structure.greedy import gain_kernels
+
+            masses = _masses(self._name, layout, self._ess)
+            gain_kernels.flat_gains(flat, layout, masses, COMPILED[self._name], self._n_log_n, found)
+        else:
+            shapes, kind = np.unique(layout[:, [1, 3, 5, 7]], axis=0, return_inverse=True)
+            for number in range(len(shapes)):
+                alike = np.flatnonzero(kind.ravel() == number)
+                found[alike] = self._stacked_gains(_stack(flat, layout[alike]))
+        return found
+
+    @cached_property
+    def _n_log_n(self) -> Floats:
+        from tanbark.structure.greedy.gain_kernels import list_n_log_n
+
+        return list_n_log_n(KNOWN_LOGS)  # type: ignore[no-any-return]  # a compiled function has no types
+
+    def _stacked_gains(self, stack: Counts) -> Floats:
+        """Score (families, configs, child, candidate) tables with and without their candidates."""
+        families, configs, states, levels = stack.shape
+        stack = stack.astype(np.float64)
+        joined = stack.transpose(0, 1, 3, 2).reshape(families, configs * levels, states)
+        more = self._score(joined, configs * levels, self._ess)
+        return more - self._score(stack.sum(axis=3), configs, self._ess)
+
+    def _measure_sparse(self, child: int, parents: tuple[int, ...], candidates: Sequence[int]) -> None:
+        for candidate in candidates:
+            if self._size((*parents, child, candidate)) <= self._max_cells:
+                self._kept[child, parents][candidate] = self._sparse_gain(child, parents, candidate)
+
+    def _sparse_gain(self, child: int, parents: tuple[int, ...], candidate: int) -> float:
+        """Gain of a candidate by the observed cells of a table that is too large to be held."""
+        ((cells, counts),) = self._counts.cells([(*parents, candidate, child)])
+        more = self._score(self._compact(cells, counts, child), self._size((*parents, candidate)), self._ess)
+        rest = cells[:, [*range(len(parents)), len(parents) + 1]]
+        return float((more - self._score(self._compact(rest, counts, child), self._size(parents), self._ess))[0])
+
+    def _compact(self, cells: NDArray[np.int64], counts: NDArray[np.generic], child: int) -> Floats:
+        """Make a (1, observed configurations, states) table of cells whose last column is the child."""
+        configs, place = np.unique(cells[:, :-1], axis=0, return_inverse=True)
+        table = np.zeros((len(configs), self._states[child]))
+        np.add.at(table, (place.ravel(), cells[:, -1]), counts)
+        return table[None]
+
+
+def _stack(flat: Counts, layout: Integers) -> Counts:
+    """Take tables of one shape out of a flat array, as (tables, configurations, child, candidate)."""
+    _, outer, _, inner, _, states, _, levels, _ = layout[0].tolist()
+    place = layout[:, 0]
+    for size, step in ((outer, 2), (inner, 4), (states, 6), (levels, 8)):
+        place = place[..., None] + np.expand_dims(layout[:, step], tuple(range(1, place.ndim + 1))) * np.arange(size)
+    return flat[place].reshape(len(layout), outer * inner, states, levels)

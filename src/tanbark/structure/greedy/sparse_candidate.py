@@ -1,0 +1,139 @@
+"""Sparse candidate search: hill climbing among a few candidate parents, which are chosen again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import TIE, Floats
+from tanbark.checks import check_count
+from tanbark.counts import CountEngine
+from tanbark.errors import find
+from tanbark.graph import Dag
+from tanbark.graph.trees import falling_order, pair_indices
+from tanbark.scores import mutual_information
+from tanbark.structure.greedy.gains import Gains
+from tanbark.structure.greedy.hill_climb import MAX_CELLS, Arcs, Walk, blanket, climb, generator, make_rules
+from tanbark.structure.result import Learnt
+from tanbark.structure.trace import History, Step
+
+PairMarginals = Callable[[Dag], Sequence[Sequence[Floats]]]
+
+MOST_ROUNDS = 50
+
+
+def learn(
+    counts: CountEngine, *, pair_marginals: PairMarginals, k: int = 5, score: str = "bic", ess: float = 1.0,
+    max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None,
+    measure: str = "kl", over: str = "graphs", tabu: int = 0, tabu_length: int = 10, restarts: int = 0, shake: int = 8,
+    random_state: Any = None, verbose: bool = False, blanket_only: bool = False, max_cells: int = MAX_CELLS,
+) -> Learnt:  # fmt: skip
+    r"""Restrict every column to k candidate parents, climb, and choose the candidates anew until nothing is gained.
+
+    First the candidates are the columns of highest mutual information. Then they are those whose joint distribution
+    with the column the network misses most, :math:`KL(\hat P(X, Y) || P_B(X, Y))`, beside the parents it has
+    already, so that the score never falls. Ties go to the earlier column. Two other measures look at a column beside
+    the parents that are there: :math:`I(X; Y | Pa(X))`, whether these shield it from Y, and the gain in score.
+
+    Parameters
+    ----------
+    counts : CountEngine
+    pair_marginals : function
+        Gives, for a graph with its maximum-likelihood tables, P(X, Y) of every two columns.
+    k : int
+        Candidate parents of a column; parents that it has already are never dropped.
+    measure : {"kl", "shield", "gain"}
+        What ranks the candidates after the first round.
+
+    Notes
+    -----
+    The other options are those of hill climbing. Friedman, Nachman and Pe'er (1999), Learning Bayesian network
+    structure from massive datasets: the "sparse candidate" algorithm, section 3.
+    """
+    check_count("k", k, least=1)
+    rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
+    walk, rng, names = (
+        Walk(tabu, tabu_length, restarts, shake, over, verbose),
+        generator(random_state),
+        counts.schema.names,
+    )
+    empirical = _empirical(counts)
+    wide = {"kl": None, "shield": "loglik", "gain": score}
+    ranking = find("measure", measure, wide)
+    every = None if ranking is None else Gains(counts, ranking, ess=ess, allowed=rules.allowed, max_cells=max_cells)
+
+    def rank(dag: Dag) -> Floats:
+        if every is None:
+            return _symmetric(len(names), _divergences(empirical, pair_marginals(dag)))
+        return np.stack(every.toggles(list(enumerate(dag.parents))), axis=1)
+
+    distance = _symmetric(len(names), [mutual_information(table) for table in empirical])
+    best: Learnt | None = None
+    steps: list[Step] = []
+    met: set[bytes] = set()
+    for _ in range(MOST_ROUNDS):
+        arcs = begin if best is None else _matrix(best.dag)
+        allowed = candidates(distance, arcs, k, rules.allowed)
+        if allowed.tobytes() in met:
+            break
+        met.add(allowed.tobytes())
+        gains = Gains(counts, score, ess=ess, allowed=allowed, max_cells=max_cells)
+        found = climb(gains, replace(rules, allowed=allowed), arcs, walk, rng, names)
+        assert found.score is not None
+        if best is not None and best.score is not None and found.score <= best.score + TIE:
+            break
+        steps += [replace(found.history[0], move="new candidates"), *found.history[1:]]
+        best = found
+        distance = rank(best.dag)
+    assert best is not None
+    dag = blanket(best.dag, counts.schema.target) if blanket_only else best.dag
+    return Learnt(dag, best.score, History(steps))
+
+
+def candidates(distance: Floats, arcs: NDArray[np.bool_], k: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mark for every column its parents and, up to k in all, the columns at the largest distance."""
+    chosen = arcs.copy()
+    for node in range(len(arcs)):
+        others = np.flatnonzero(allowed[:, node] & ~arcs[:, node])
+        ranked = others[falling_order(np.clip(distance[others, node], -1e300, 1e300))]
+        chosen[ranked[: max(0, k - int(arcs[:, node].sum()))], node] = True
+    return chosen & (allowed | arcs)
+
+
+def _empirical(counts: CountEngine) -> list[Floats]:
+    """Count every pair of columns."""
+    first, second = pair_indices(len(counts.schema.names))
+    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+    found: list[Floats] = []
+    for low in range(0, len(pairs), 4096):
+        found += [table.astype(np.float64) for table in counts.tables(pairs[low : low + 4096])]
+    return found
+
+
+def _divergences(empirical: list[Floats], model: Sequence[Sequence[Floats]]) -> list[float]:
+    """Give KL(empirical || model) of every pair; infinite where the model rules out what was seen."""
+    first, second = pair_indices(len(model))
+    found = []
+    for table, x, y in zip(empirical, first.tolist(), second.tolist(), strict=True):
+        share = table / max(float(table.sum()), 1e-300)
+        seen = share > 0
+        with np.errstate(divide="ignore"):
+            found.append(float((share[seen] * np.log(share[seen] / model[x][y][seen])).sum()))
+    return found
+
+
+def _symmetric(n: int, values: Sequence[float]) -> Floats:
+    matrix = np.zeros((n, n))
+    matrix[pair_indices(n)] = values
+    return matrix + matrix.T
+
+
+def _matrix(dag: Dag) -> NDArray[np.bool_]:
+    arcs = np.zeros((len(dag.names), len(dag.names)), bool)
+    for child, parents in enumerate(dag.parents):
+        arcs[list(parents), child] = True
+    return arcs

@@ -1,0 +1,1 @@
+"""Trees: the best tree or forest by a score of arcs."""

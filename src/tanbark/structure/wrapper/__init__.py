@@ -1,0 +1,1 @@
+"""Greedy search by cross-validated score: wrappers."""

@@ -1,0 +1,164 @@
+"""Rows of a source as codes: what an engine walks over, here or on another machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import Floats
+from tanbark.errors import InputError
+from tanbark.table.coded import CodedTable, missing_code
+from tanbark.table.encode import encode
+from tanbark.table.observe import ColumnView, Observed
+from tanbark.table.raw import RawTable
+from tanbark.table.schema import Level, Schema
+from tanbark.table.sources import Piece, Source
+
+
+@dataclass(frozen=True, eq=False)
+class RowReader:
+    """The rows of a source: which columns are features, the class and the weight.
+
+    Parameters
+    ----------
+    source : Source
+    features : tuple of str
+    target : str
+    weight : str, optional
+    size : int
+        Rows in a batch.
+    whole_only : bool
+        Whether rows with a gap are left out.
+    """
+
+    source: Source
+    features: tuple[str, ...]
+    target: str
+    weight: str | None = None
+    size: int = 65536
+    whole_only: bool = False
+
+    def pieces(self) -> list[Piece]:
+        """List the pieces of the source."""
+        return self.source.pieces()
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that are read: the features, the class and the weight."""
+        return [*self.features, self.target, *([] if self.weight is None else [self.weight])]
+
+    def read(self, piece: Piece) -> Iterator[tuple[RawTable, Floats | None]]:
+        """Read features and, last, the class; rows of weight zero are left out."""
+        for raw, weights, keep in self._read(piece):
+            if not keep.all():
+                raw, weights = raw.rows(keep), None if weights is None else weights[keep]
+            if raw.n_rows:
+                yield raw, weights
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some rows may be left out."""
+        return self.weight is not None or self.whole_only
+
+    def kept(self, piece: Piece) -> NDArray[np.bool_]:
+        """Tell for every row of a piece whether it is read or left out."""
+        return np.concatenate([np.zeros(0, np.bool_), *(keep for _, _, keep in self._read(piece))])
+
+    def _read(self, piece: Piece) -> Iterator[tuple[RawTable, Floats | None, NDArray[np.bool_]]]:
+        for raw in self.source.read(piece, self.columns, self.size):
+            weights = None
+            if self.weight is not None:
+                weights = _weights(raw, self.weight)
+                raw = raw.take(range(len(self.features) + 1))
+            keep = np.ones(raw.n_rows, bool) if weights is None else weights > 0
+            if self.whole_only:
+                keep &= ~raw.take(range(len(self.features))).gaps().any(axis=0)
+            yield raw, weights, keep
+
+    def observe(self, piece: Piece, forced: Sequence[bool | None], n_jobs: int | None = None) -> Observed:
+        """Look at all rows of a piece once, to learn what the columns hold."""
+        views = [ColumnView(name, known) for name, known in zip(self.features, forced, strict=True)]
+        seen = Observed(views)
+        for raw, weights in self.read(piece):
+            codes, levels = _labels(raw, self.target)
+            seen.add(raw.take(range(len(self.features))), codes, levels, weights, n_jobs=n_jobs)
+        return seen
+
+    def coded(self, piece: Piece, schema: Schema, n_jobs: int | None = None) -> Iterator[CodedTable]:
+        """Code all rows of a piece; a value that the schema does not know is refused, never left out of a count."""
+        for raw, weights in self.read(piece):
+            found = encode(raw, schema.columns, n_jobs=n_jobs)
+            if found.unseen:
+                self._refuse(raw, found.unseen, schema)
+            if (found.codes[-1] == missing_code(found.codes)).any():
+                _refuse_gaps(int((found.codes[-1] == missing_code(found.codes)).sum()), self.target)
+            yield CodedTable(schema, found.codes, weights)
+
+    def _refuse(self, raw: RawTable, unseen: dict[str, int], schema: Schema) -> None:
+        name, count = next(iter(unseen.items()))
+        known = set(schema.columns[schema.index(name)].levels)
+        column = schema.index(name)
+        values: list[Any] = [level for item in raw.coded if item.column == column for level in item.levels]
+        for block in raw.blocks:
+            if column in block.columns:
+                values += np.unique(block.values[:, block.columns.index(column)]).tolist()
+        strange = [value for value in values if value not in known and value == value]
+        msg = (
+            f"Column {name!r} holds {count} values that the schema does not know, such as {strange[:3]}. Correct them, "
+            "or learn the schema from all rows."
+        )
+        raise InputError(msg)
+
+
+def _weights(raw: RawTable, name: str) -> Floats:
+    """Read the last column as weights."""
+    column = raw.n_columns - 1
+    for block in raw.blocks:
+        if column in block.columns:
+            weights = block.values[:, block.columns.index(column)].astype(np.float64)
+            if np.isfinite(weights).all() and (weights >= 0).all():
+                return np.asarray(weights)
+    msg = f"The column of weights, {name!r}, must hold a finite number of at least 0 in every row."
+    raise InputError(msg)
+
+
+def _labels(raw: RawTable, name: str) -> tuple[NDArray[np.int64], list[Level]]:
+    """Give the labels, the last column, as codes and their different values."""
+    column = raw.n_columns - 1
+    for item in raw.coded:
+        if item.column == column:
+            if (item.codes < 0).any():
+                _refuse_gaps(int((item.codes < 0).sum()), name)
+            used, codes = np.unique(item.codes, return_inverse=True)
+            return codes.astype(np.int64), [item.levels[code] for code in used.tolist()]
+    (values,) = (block.values[:, block.columns.index(column)] for block in raw.blocks if column in block.columns)
+    if values.dtype == np.float64:
+        if np.isnan(values).any():
+            _refuse_gaps(int(np.isnan(values).sum()), name)
+        odd = values[values != np.floor(values)]
+        if len(odd) or np.isinf(values).any():
+            msg = (
+                f"The class {name!r} is continuous (it holds {odd[0] if len(odd) else 'infinity'}); labels must be "
+                "strings, whole numbers or booleans. Cut it into classes first."
+            )
+            raise InputError(msg)
+    elif values.dtype == np.int64 and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < 65536:
+            there = np.bincount(values - low) > 0
+            levels: list[Level] = list((np.flatnonzero(there) + low).tolist())
+            return (np.cumsum(there) - 1)[values - low], levels
+    found, codes = np.unique(values, return_inverse=True)
+    return codes.astype(np.int64), found.tolist()
+
+
+def _refuse_gaps(count: int, name: str) -> None:
+    msg = (
+        f"The class {name!r} contains NaN or None in {count} rows; a classifier learns from rows with a label. "
+        "Drop those rows first."
+    )
+    raise InputError(msg)

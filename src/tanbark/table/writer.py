@@ -1,0 +1,71 @@
+"""Writing rows batch by batch: Parquet, CSV or Arrow, under a temporary name until the file is whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.errors import InputError, find
+from tanbark.table.raw import RawTable
+from tanbark.table.sources import arrow
+
+ENDINGS = {".parquet": "parquet", ".csv": "csv", ".arrow": "arrow", ".feather": "arrow"}
+
+
+class NoRowsError(InputError):
+    """There is nothing to write."""
+
+
+def write_batches(path: str | os.PathLike[str], batches: Iterable[Mapping[str, Any]]) -> int:
+    """Write batches of columns to a file of the format that its name says; give the number of rows."""
+    pa = arrow()
+    target = Path(path)
+    kind = find("the ending of the file to write", target.suffix, ENDINGS)
+    if not target.parent.is_dir():
+        msg = f"There is no directory {str(target.parent)!r} to write {target.name!r} to. Make it first."
+        raise FileNotFoundError(msg)
+    partial = target.parent / f".{secrets.token_hex(8)}.tmp"
+    writer, rows = None, 0
+    try:
+        for columns in batches:
+            batch = pa.record_batch(list(map(pa.array, columns.values())), names=list(columns))
+            writer = writer or _writer(kind, partial, batch.schema)
+            writer.write_batch(batch.cast(writer.schema) if hasattr(writer, "schema") else batch)
+            rows += batch.num_rows
+        if writer is None:
+            msg = "There are no rows to predict. Check how the files were written or filtered."
+            raise NoRowsError(msg)
+        writer.close()
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    return rows
+
+
+def _writer(kind: str, path: Path, schema: Any) -> Any:
+    if kind == "parquet":
+        import pyarrow.parquet as parquet
+
+        return parquet.ParquetWriter(path, schema)
+    if kind == "csv":
+        from pyarrow import csv
+
+        return csv.CSVWriter(path, schema)
+    return arrow().ipc.new_file(str(path), schema)
+
+
+def column_values(raw: RawTable, column: int) -> NDArray[Any] | list[Any]:
+    """Give the values of a column as they came, None for a gap."""
+    for block in raw.blocks:
+        if column in block.columns:
+            return np.ascontiguousarray(block.values[:, block.columns.index(column)])
+    (item,) = (item for item in raw.coded if item.column == column)
+    levels = [*item.levels, None]
+    return [levels[code] for code in item.codes.tolist()]
