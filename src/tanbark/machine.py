@@ -66,7 +66,7 @@ def run_threads(task: Callable[..., Result], arguments: Iterable[Sequence[Any]],
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Give the threads of a size, which are started once."""
+    """Return the threads of a size, which are started once."""
     with _pools_lock:
         if threads not in _pools:
             _pools[threads] = ThreadPoolExecutor(threads, "tanbark", initializer=_note_working)

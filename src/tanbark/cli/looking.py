@@ -22,7 +22,7 @@ def explain(
     model: str, table: str, format: str | None, gaps: tuple[str, ...], rows: tuple[int, ...], label: str | None,
     plot: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Say how much each value of a row speaks for its class, in log-odds that add up to the posterior.
+    """Return how much each value of a row speaks for its class, in log-odds that add up to the posterior.
 
     \b
     tanbark explain model.json new.csv --row 17
@@ -222,7 +222,7 @@ def learners(name: str | None, as_json: bool) -> None:
 @click.option("-e", "--evidence", multiple=True, metavar="NAME=STATE", help="What is known; may be repeated.")
 @options.json_option
 def query(model: str, targets: tuple[str, ...], evidence: tuple[str, ...], as_json: bool) -> None:
-    """Give the probabilities of any columns, given any others.
+    """Return the probabilities of any columns, given any others.
 
     MODEL is a model file, or a BIF, XMLBIF, NET or UAI file. A number falls into its interval.
 

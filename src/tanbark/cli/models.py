@@ -86,7 +86,7 @@ def load_classifier(path: str) -> Any:
 
 
 def network_of(model: Any, path: str) -> Any:
-    """Give the one network of a model."""
+    """Return the one network of a model."""
     from tanbark.graph import Network
 
     network = model if isinstance(model, Network) else getattr(model, "network_", None)

@@ -44,7 +44,7 @@ class ColumnSets(Sequence[ColumnSet]):
         return tuple(self.members[self.ends[number] : self.ends[number + 1]].tolist())
 
     def measure(self, states: Integers) -> tuple[Integers, Integers]:
-        """Give the cells of the table of each set, and the most states that a column in it has."""
+        """Return the cells of the table of each set, and the most states that a column in it has."""
         from tanbark.counts import kernels
 
         sizes, highest = np.ones(len(self), np.int64), np.ones(len(self), np.int64)

@@ -27,7 +27,7 @@ def popcount(typing: Any, word: Any) -> Any:
 
 @kernel
 def place_by_class(labels: Array, starts: Array, out: Array) -> None:
-    """Give every row the next place of its class, whose first is ``starts[class]``."""
+    """Assign every row the next place of its class, whose first is ``starts[class]``."""
     following = starts.copy()
     for row in range(len(labels)):
         out[row] = following[labels[row]]
@@ -175,7 +175,7 @@ def count_sets_by_bits(
 
 @kernel
 def _most_before_last(n_states: Array, members: Array, member_starts: Array) -> int:
-    """Give the most joint states that the columns of any set but its last have."""
+    """Return the most joint states that the columns of any set but its last have."""
     most = 1
     for s in range(len(member_starts) - 1):
         cells = 1
@@ -201,7 +201,7 @@ def _close_up(held: Array, totals: Array, where: Array, filled: Array) -> None:
 
 @kernel
 def _begin_alike(members: Array, member_starts: Array, s: int) -> bool:
-    """Say whether a set and the one before have the same columns but for the last."""
+    """Return whether a set and the one before have the same columns but for the last."""
     before, begin, end = member_starts[s - 1], member_starts[s], member_starts[s + 1]
     if begin - before != end - begin:
         return False

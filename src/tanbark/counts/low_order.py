@@ -163,7 +163,7 @@ class StoredCounts:
         return found
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[NDArray[np.int64], Counts]]:
-        """Give the cells that occur in stored tables."""
+        """Return the cells that occur in stored tables."""
         found = []
         for table in self.tables(sets):
             states = np.argwhere(table)
@@ -212,11 +212,11 @@ class StoredCounts:
         save_counts(self, path)
 
     def of_order(self, order: int) -> StoredCounts:
-        """Give the counts of a lower order that these hold."""
+        """Return the counts of a lower order that these hold."""
         return StoredCounts(self.schema, order, self.flat[: stored_cells(self.schema, order)])
 
     def aligned(self, schema: Schema) -> StoredCounts:
-        """Give the counts for a schema with the same columns, whose categories are ours or more, in any order."""
+        """Return the counts for a schema with the same columns, whose categories are ours or more, in any order."""
         if schema == self.schema:
             return self
         places = [_places(mine, theirs) for mine, theirs in zip(self.schema.columns, schema.columns, strict=True)]
@@ -254,7 +254,7 @@ class StoredCounts:
 
 
 def joined_schema(left: Schema, right: Schema) -> Schema:
-    """Give a schema with the categories of both, sorted where those of both are."""
+    """Return a schema with the categories of both, sorted where those of both are."""
     if left.names != right.names:
         msg = f"Only counts of the same columns can be added; these have {left.names[:10]} and {right.names[:10]}."
         raise InputError(msg)
@@ -278,7 +278,7 @@ def _joined(mine: Column, other: Column) -> Column:
 
 
 def _places(mine: Column, theirs: Column) -> list[int]:
-    """Give the codes that our states have in another column."""
+    """Return the codes that our states have in another column."""
     if mine == theirs:
         return list(range(mine.n_states))
     if mine.kind != "category" or mine.gap_state != theirs.gap_state or not set(mine.levels) <= set(theirs.levels):

@@ -53,7 +53,7 @@ class MemoryCounts:
         return self._table.n_rows
 
     def kept_rows(self) -> NDArray[np.bool_] | None:
-        """Tell which of the rows that were given are among these; None where all are."""
+        """Return which of the rows that were given are among these; None where all are."""
         return self._table.kept
 
     @property
@@ -152,7 +152,7 @@ class MemoryCounts:
         run_threads(work, blocks(len(starts), step), self._threads)
 
     def _sets_at_once(self, n_sets: int, steps: int) -> int:
-        """Give the sets of one task; all of them when starting threads would take longer than the work."""
+        """Return the sets of one task; all of them when starting threads would take longer than the work."""
         return n_sets if steps < WORTH_THREADS else max(1, -(-n_sets // (4 * self._threads)))
 
     def _sets_suit_bits(self, sets: ColumnSets, sizes: Integers, highest: Integers) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ class Graph:
     def with_bends(
         cls, layers: list[list[int]], arcs: Sequence[tuple[int, int]], widths: list[float], *, bend: float, gap: float
     ) -> Graph:
-        """Give every arc a bend on each layer that it crosses."""
+        """Return every arc a bend on each layer that it crosses."""
         n = len(widths)
         level = {node: row for row, layer in enumerate(layers) for node in layer}
         graph = cls(
@@ -123,7 +123,7 @@ def _by_medians(graph: Graph, row: int, *, downward: bool) -> None:
 
 
 def _median(ranks: list[int]) -> float:
-    """Give the median; of an even number, the mean of the two in the middle weighted by how far the others spread."""
+    """Return the median; of an even number, the mean of the two in the middle weighted by how far the others spread."""
     half = len(ranks) // 2
     if len(ranks) % 2:
         return float(ranks[half])
@@ -162,7 +162,7 @@ def _inversions(left: list[int], right: list[int]) -> int:
 
 
 def place(graph: Graph) -> list[float]:
-    """Give every node and bend its place on its layer.
+    """Return every node and bend its place on its layer.
 
     The sum of the squared shifts along all arcs is made small, layer by layer: each time the layer takes the places
     nearest to the means of its neighbours that keep the order and the gaps.
@@ -181,7 +181,7 @@ def place(graph: Graph) -> list[float]:
 
 
 def _offsets(graph: Graph, layer: list[int]) -> list[float]:
-    """Give the nearest that each box may stand to the first of its layer."""
+    """Return the nearest that each box may stand to the first of its layer."""
     offsets = [0.0]
     for left, right in pairwise(layer):
         offsets.append(offsets[-1] + (graph.widths[left] + graph.widths[right]) / 2 + graph.gap)
@@ -210,7 +210,7 @@ def _stiffness(graph: Graph, v: int, w: int) -> float:
 
 
 def _isotonic(wanted: list[float], weights: list[float]) -> list[float]:
-    """Give the rising numbers nearest to the wanted ones by weighted squares, by pooling neighbours out of order.
+    """Return the rising numbers nearest to the wanted ones by weighted squares, by pooling neighbours out of order.
 
     >>> _isotonic([1.0, 3.0, 2.0], [1.0, 1.0, 1.0])
     [1.0, 2.5, 2.5]

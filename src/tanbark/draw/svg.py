@@ -79,21 +79,21 @@ def arc_widths(dag: Dag, weights: Mapping[tuple[str, str], float] | None) -> dic
 
 
 def hidden_note(dag: Dag, layout: Layout, target: int) -> str:
-    """Say which arcs are not drawn."""
+    """Return which arcs are not drawn."""
     if not layout.hidden:
         return ""
     return f"{layout.labels[target]} is also a parent of all {len(layout.hidden)} columns in blue (arcs not drawn)"
 
 
 def node_colours(dag: Dag, node: int, target: int) -> tuple[str, str]:
-    """Give the fill and the edge of a node."""
+    """Return the fill and the edge of a node."""
     if node == target:
         return CLASS_FILL, CLASS_EDGE
     return (LINKED_FILL, LINKED_EDGE) if target in dag.parents[node] else (PLAIN_FILL, PLAIN_EDGE)
 
 
 def curve(route: tuple[Point, ...]) -> list[tuple[Point, Point, Point]]:
-    """Give cubic pieces through a route: upright at every bend, so that neighbouring pieces meet smoothly."""
+    """Return cubic pieces through a route: upright at every bend, so that neighbouring pieces meet smoothly."""
     pieces = []
     for (x0, y0), (x1, y1) in pairwise(route):
         third = (y1 - y0) / 2.2 if x0 != x1 else 0.0

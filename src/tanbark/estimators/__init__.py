@@ -3,11 +3,14 @@
 from tanbark.estimators.model_file import load
 from tanbark.estimators.models.aode import A2DE, AODE
 from tanbark.estimators.models.averaging import ModelAveraging
+from tanbark.estimators.models.by_name import BayesNetClassifier
 from tanbark.estimators.models.conditional import BNC2P, CMDLGBN
-from tanbark.estimators.models.fixed import KDB, SPODE, TAN, BayesNetClassifier, FixedStructure, NaiveBayes
-from tanbark.estimators.models.greedy import BAN, GBN, ChowLiuTree, SparseCandidateGBN
-from tanbark.estimators.models.studied import ACLLTAN, RAIANB, RAIGBN, ExactANB, ExactGBN
+from tanbark.estimators.models.constraint import RAIANB, RAIGBN
+from tanbark.estimators.models.exact import ExactANB, ExactGBN
+from tanbark.estimators.models.fixed import KDB, SPODE, FixedStructure, NaiveBayes
+from tanbark.estimators.models.greedy import BAN, GBN, SparseCandidateGBN
 from tanbark.estimators.models.text import TextExplanation, TextNaiveBayes
+from tanbark.estimators.models.trees import ACLLTAN, TAN, ChowLiuTree
 from tanbark.estimators.models.wrapper import (
     BSEJ,
     FSSJ,

@@ -15,7 +15,7 @@ from typing import Any
 from tanbark.errors import find
 from tanbark.estimators.model_file import classifiers
 from tanbark.estimators.models.averaging import ModelAveraging
-from tanbark.estimators.models.fixed import GIVEN, BayesNetClassifier
+from tanbark.estimators.models.by_name import GIVEN, BayesNetClassifier
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.structure import LEARNERS
 
@@ -133,6 +133,6 @@ def _dashed(name: str) -> str:
 
 
 def _reference(cls: type[Any]) -> str:
-    """Give the References section of a docstring, on one line."""
+    """Return the References section of a docstring, on one line."""
     _, _, after = (inspect.getdoc(cls) or "").partition("References\n----------\n")
     return " ".join(after.partition("\n\n")[0].split()) or "none"

@@ -29,38 +29,38 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
     # ------------------------------------------------------------------ what a subclass adds
 
     def _joint(self, codes: Codes) -> Floats:
-        """Give log P(class, observed) for every row and class."""
+        """Return log P(class, observed) for every row and class."""
         raise AssertionError("every classifier predicts")
 
     def _explained(self) -> Explained:
-        """Give what explanations need to know of the model."""
+        """Return what explanations need to know of the model."""
         raise AssertionError("every classifier can be explained")
 
     def _counted(self) -> list[Counted]:
-        """Give the counts of features that predictions rest on."""
+        """Return the counts of features that predictions rest on."""
         raise AssertionError("every classifier knows its counts")
 
     def _total_rows(self) -> float:
-        """Give the number of training rows, or the sum of their weights."""
+        """Return the number of training rows, or the sum of their weights."""
         raise AssertionError("every classifier knows its rows")
 
     # ------------------------------------------------------------------ prediction
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
-        """Give log P(class, observed values) for every row and class."""
+        """Return log P(class, observed values) for every row and class."""
         check_is_fitted(self)
         return self._joint(self._codes(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Give the logarithms of the class probabilities."""
+        """Return the logarithms of the class probabilities."""
         return self._posterior(self.predict_joint_log_proba(X))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Give the class probabilities; missing values are summed out exactly."""
+        """Return the class probabilities; missing values are summed out exactly."""
         return self._posterior(self.predict_joint_log_proba(X), logs=False)
 
     def predict(self, X: Any, *, abstain_below: float | None = None) -> NDArray[Any]:
-        """Give the most probable class of every row; ties go to the first.
+        """Return the most probable class of every row; ties go to the first.
 
         Parameters
         ----------
@@ -101,19 +101,19 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
     # ------------------------------------------------------------------ measures
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the total log P(label, observed values) in nats; higher is better."""
+        """Return the total log P(label, observed values) in nats; higher is better."""
         return self._total(self.predict_joint_log_proba(X), y, sample_weight)
 
     def conditional_log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the total log P(label | observed values) in nats; higher is better."""
+        """Return the total log P(label | observed values) in nats; higher is better."""
         return self._total(self.predict_log_proba(X), y, sample_weight)
 
     def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the log-likelihood less the number of free parameters; higher is better."""
+        """Return the log-likelihood less the number of free parameters; higher is better."""
         return self.log_likelihood(X, y, sample_weight) - self.n_parameters_
 
     def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the log-likelihood less half the log of the rows for every free parameter; higher is better."""
+        """Return the log-likelihood less half the log of the rows for every free parameter; higher is better."""
         weights = inputs.read_weights(sample_weight, len(y))
         rows = float(len(y) if weights is None else weights.sum())
         return self.log_likelihood(X, y, sample_weight) - 0.5 * math.log(rows) * self.n_parameters_
@@ -128,7 +128,7 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
     # ------------------------------------------------------------------ looking inside
 
     def explain(self, X: Any, *, label: Any = None) -> Explanation:
-        """Say how much the prior and each observed value speak for a class against the rest.
+        """Return how much the prior and each observed value speak for a class against the rest.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
         save(self, path)
 
     def _picture(self) -> str:
-        """Give the picture of the learnt network as HTML, where there is one."""
+        """Return the picture of the learnt network as HTML, where there is one."""
         network = getattr(self, "network_", None)
         return "" if network is None else str(network._repr_html_())
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from types import MethodType
 from typing import Any, TypeVar
+
+from sklearn.base import ClassifierMixin
 
 Class = TypeVar("Class", bound=type)
 
@@ -123,3 +126,16 @@ def store(estimator: Any, options: dict[str, Any]) -> None:
     for name, value in options.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)
+
+
+class ScoreOption:
+    """An option called ``score`` on an estimator that also has scikit-learn's method ``score``.
+
+    Setting the attribute sets the option, reading it gives the method; ``get_params`` shows the option.
+    """
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return ClassifierMixin.score if instance is None else MethodType(ClassifierMixin.score, instance)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__["score"] = value

@@ -107,7 +107,7 @@ def _categories(table: RawTable, n_jobs: int | None) -> set[int]:
 
 
 def _matrix(table: RawTable, columns: tuple[int, ...]) -> Floats:
-    """Give the columns that a transformer sees as floats, or say which of them holds something else."""
+    """Return the columns that a transformer sees as floats, or say which of them holds something else."""
     where = {c: block.values[:, place] for block in table.blocks for place, c in enumerate(block.columns)}
     for item in table.coded:
         if item.column in columns:

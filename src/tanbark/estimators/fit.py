@@ -74,7 +74,7 @@ class TableLearner(BaseEstimator):
     # ------------------------------------------------------------------ what a subclass adds
 
     def _stored_order(self) -> int:
-        """Tell which counts suffice to learn without rows (see ``StoredCounts``); 0 for none."""
+        """Return which counts suffice to learn without rows (see ``StoredCounts``); 0 for none."""
         raise AssertionError("every classifier says what it learns from")
 
     def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
@@ -86,11 +86,11 @@ class TableLearner(BaseEstimator):
         return None
 
     def _set_aside(self, raw: RawTable, y: Any, weights: Floats | None) -> tuple[RawTable, Any, Floats | None]:
-        """Give the rows and labels to learn from; a subclass may keep rows without a label for later."""
+        """Return the rows and labels to learn from; a subclass may keep rows without a label for later."""
         return raw, y, weights
 
     def _kept_rows(self, raw: RawTable, weights: Floats | None) -> NDArray[np.bool_] | None:
-        """Tell which rows to learn from, None for all; those of weight zero are as if they were not there."""
+        """Return which rows to learn from, None for all; those of weight zero are as if they were not there."""
         return None if weights is None or (weights > 0).all() else weights > 0
 
     def _mark_gaps(self, encoder: Encoder, raw: RawTable) -> Encoder:

@@ -108,7 +108,7 @@ def categorical_mask(wanted: Any, names: Sequence[str]) -> NDArray[np.bool_] | N
 
 
 def read_labels(y: Any, classes: NDArray[Any] | None = None) -> tuple[NDArray[Any], Integers]:
-    """Give the different labels, sorted, and every row's label as a position among them."""
+    """Return the different labels, sorted, and every row's label as a position among them."""
     labels = _plain_labels(y)
     if classes is not None:
         return classes, label_codes(labels, classes)

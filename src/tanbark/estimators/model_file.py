@@ -156,7 +156,7 @@ def _check_writable(model: TableClassifier) -> None:
 
 
 def _network(model: TableClassifier) -> Network:
-    """Give the network whose tables show whether a model is what its options and counts say."""
+    """Return the network whose tables show whether a model is what its options and counts say."""
     return model.network_ if isinstance(model, NetworkClassifier) else model.naive_
 
 
@@ -212,7 +212,7 @@ def _from_document(document: Any) -> Any:
 
 
 def _restore(model: TableClassifier, document: dict[str, Any]) -> None:
-    """Give a model the columns and classes that fitting it had given."""
+    """Return a model the columns and classes that fitting it had given."""
     schema = Schema(tuple(read_column(item) for item in read_list(document["columns"], "columns")))
     demand(len(schema.columns) >= 2, "a model needs a feature and a class")
     demand(schema.columns[-1].kind == "category" and len(schema.columns[-1].levels) > 0, "the class has no labels")
@@ -227,7 +227,7 @@ def _restore(model: TableClassifier, document: dict[str, Any]) -> None:
 
 
 def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None:
-    """Give a model its graph, counts and weights."""
+    """Return a model its graph, counts and weights."""
     schema = model.schema_
     parents = [_parents(item, len(schema.columns)) for item in read_list(document["parents"], "parents")]
     score, weights = document["structure_score"], document["weights"]
@@ -246,7 +246,7 @@ def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None
 
 
 def _restore_average(model: AveragedClassifier, document: dict[str, Any]) -> None:
-    """Give a model the counts of its pairs or triples."""
+    """Return a model the counts of its pairs or triples."""
     order = model._stored_order()
     flat = read_list(document["counts"], "counts")
     demand(len(flat) == stored_cells(model.schema_, order), "the counts do not fit the columns")

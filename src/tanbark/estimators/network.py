@@ -50,11 +50,11 @@ class NetworkClassifier(TableClassifier):
     report_: Any
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        """Give the structure learner and its options."""
+        """Return the structure learner and its options."""
         raise AssertionError("every classifier names its learner")
 
     def _parameters(self) -> Any:
-        """Give the parameter estimator, which is EM where gaps are to be filled and no other is chosen."""
+        """Return the parameter estimator, which is EM where gaps are to be filled and no other is chosen."""
         return EM() if self.missing == "em" and self.parameters is None else self.parameters
 
     def _set_aside(self, raw: RawTable, y: Any, weights: Floats | None) -> tuple[RawTable, Any, Floats | None]:
@@ -145,7 +145,7 @@ class NetworkClassifier(TableClassifier):
         return self._estimate(rows)
 
     def _pair_marginals(self, counts: CountEngine) -> Callable[[Dag], list[list[Floats]]]:
-        """Give what the pairs of columns look like in a graph with its maximum-likelihood tables."""
+        """Return what the pairs of columns look like in a graph with its maximum-likelihood tables."""
         plain = Smoothing(alpha=0.0)
 
         def marginals(dag: Dag) -> list[list[Floats]]:
@@ -192,7 +192,7 @@ class NetworkClassifier(TableClassifier):
     def predict_proba_interval(
         self, X: Any, *, level: float = 0.9, n_draws: int = 500, random_state: Any = 0
     ) -> tuple[Floats, Floats]:
-        """Give credible intervals of the class probabilities: how far the tables may be off for want of rows.
+        """Return credible intervals of the class probabilities: how far the tables may be off for want of rows.
 
         The tables are drawn again and again from the Dirichlet distributions that counts and prior leave them, and
         each row is predicted with all of them; missing values are summed out. The structure is taken as it is, and so

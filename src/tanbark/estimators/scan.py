@@ -48,7 +48,7 @@ class Scan:
     scratch: str | os.PathLike[str] | None = None
 
     def reader(self, *, whole_only: bool = False) -> RowReader:
-        """Give what reads the rows."""
+        """Return what reads the rows."""
         return RowReader(self.source, self.features, self.target, self.weight, self.batch_rows, whole_only)
 
 
@@ -143,7 +143,7 @@ def _wrong_client(wanted: str, client: Any) -> InputError:
 
 
 def is_scan(data: Any) -> bool:
-    """Say whether something is rows to be read in batches rather than a table in memory."""
+    """Return whether something is rows to be read in batches rather than a table in memory."""
     lazy = ("collect_batches", "get_fragments", "read_next_batch", "map_partitions", "mapInArrow")
     return isinstance(data, (Scan, str, os.PathLike)) or any(hasattr(type(data), name) for name in lazy)
 
@@ -228,7 +228,7 @@ def open_counts(model: Any, rows: Scan) -> PartedCounts:
 
 
 def _told_rows(rows: Scan, reader: RowReader) -> str:
-    """Give a text that tells rows with a checkpoint from all others."""
+    """Return a text that tells rows with a checkpoint from all others."""
     if rows.checkpoint is None:
         return ""
     told = rows.source.fingerprint()
@@ -247,7 +247,7 @@ def _open_checkpoint(rows: Scan, key: str) -> Checkpoint | None:
 
 
 def _learn_schema(model: Any, rows: Scan, reader: RowReader, told: str, *, gap_states: bool) -> tuple[Schema, int]:
-    """Give the schema, and the number of passes that it took: none where a checkpoint has it."""
+    """Return the schema, and the number of passes that it took: none where a checkpoint has it."""
     discretize = model.discretize
     if isinstance(discretize, Discretizer):
         cutter, name = discretize._cutter(), f"{type(discretize).__name__} {sorted(discretize.get_params().items())}"
@@ -301,7 +301,7 @@ def class_column(name: str, labels: list[Level]) -> Column:
 
 
 def note_schema(model: Any, schema: Schema, labels: np.dtype[Any] | None = None) -> None:
-    """Give a classifier what fitting a table gives it."""
+    """Return a classifier what fitting a table gives it."""
     model.schema_ = schema
     model.encoder_ = Encoder(schema.features)
     model.classes_ = label_array(schema.columns[-1].levels, labels)

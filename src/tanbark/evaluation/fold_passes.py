@@ -72,7 +72,7 @@ class FoldPasses:
         self._scores = {}
 
     def score(self, structure: Structure) -> float:
-        """Give the mean score over the folds."""
+        """Return the mean score over the folds."""
         if structure not in self._scores:
             self.hear([structure])
         return self._scores[structure]
@@ -239,7 +239,7 @@ class _GivenModels(FoldRows):
 
 
 def _own(folds: Folds, before: int, n_rows: int) -> Folds:
-    """Give the folds of the rows of a part, from those of its piece."""
+    """Return the folds of the rows of a part, from those of its piece."""
     own = folds[before : before + n_rows]
     if len(own) != n_rows:
         raise rows_changed()

@@ -74,10 +74,10 @@ class FoldRows(ABC):
 
     @abstractmethod
     def _log_prior(self) -> Floats:
-        """Give log P(class) for every fold, (n_folds, n_classes)."""
+        """Return log P(class) for every fold, (n_folds, n_classes)."""
 
     def _part(self, low: int, high: int, weights: Floats) -> tuple[Codes, NDArray[np.int64], Floats, NDArray[np.int64]]:
-        """Give the codes, labels and weights of some rows, which are sorted by fold, and where each fold begins."""
+        """Return the codes, labels and weights of some rows, which are sorted by fold, and where each fold begins."""
         codes = np.ascontiguousarray(self._codes[:, low:high])
         bounds = np.searchsorted(codes[-1], np.arange(self._n_folds + 1)).astype(np.int64)
         return codes, codes[self._schema.target].astype(np.int64), weights[low:high], bounds
@@ -102,7 +102,7 @@ class FoldRows(ABC):
         return found
 
     def joints(self, structure: Structure) -> tuple[Floats, Floats]:
-        """Give log P(class, observed) of the complete rows and of the others, each by its own fold's model."""
+        """Return log P(class, observed) of the complete rows and of the others, each by its own fold's model."""
         complete, with_gaps = self._complete, self._with_gaps
         if len(complete):
             new = families(structure)
@@ -161,7 +161,7 @@ class FoldRows(ABC):
         return out
 
     def _layout(self, scope: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[int, ...]]:
-        """Give the members of a table with the class last, their strides in it, and its shape."""
+        """Return the members of a table with the class last, their strides in it, and its shape."""
         sizes = self._schema.cardinalities
         stride, strides = sizes[-1], []
         for member in reversed(scope):
@@ -171,7 +171,7 @@ class FoldRows(ABC):
         return np.array(scope, np.int64), np.array(strides[::-1], np.int64), shape
 
     def _sum_out(self, group: Group) -> Floats:
-        """Give the log-evidence of a group of connected features for the rows with gaps."""
+        """Return the log-evidence of a group of connected features for the rows with gaps."""
         codes, labels, _, bounds = self._parts[1]
         out = np.zeros((len(labels), self._schema.cardinalities[self._schema.target]))
         if len(out):
@@ -185,7 +185,7 @@ class FoldRows(ABC):
     def _pass_up(
         self, group: Group, tables: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
     ) -> None:
-        from tanbark.inference import complete_kernels as kernels
+        from tanbark.inference import forest_kernels
 
         n, n_classes = self._schema.target, out.shape[1]
         starts, parent = np.zeros(n, np.int64), np.full(n, -1, np.int64)
@@ -198,7 +198,7 @@ class FoldRows(ABC):
         with np.errstate(divide="ignore"):
             logs = np.log(flat)
         for fold in range(len(bounds) - 1):
-            kernels.add_forest(
+            forest_kernels.add_forest(
                 codes, flat[fold], logs[fold], starts, self._states[:n], parent, order, messages,
                 bounds[fold], bounds[fold + 1], out,
             )  # fmt: skip
@@ -292,7 +292,7 @@ def _parents_first(group: Group) -> Group:
 
 
 def too_large(structure: Structure, settled: frozenset[Family], schema: Schema, max_cells: int | None) -> bool:
-    """Tell whether a family that is new needs a larger table than allowed."""
+    """Return whether a family that is new needs a larger table than allowed."""
     if max_cells is None:
         return False
     sizes = schema.cardinalities

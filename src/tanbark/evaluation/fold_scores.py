@@ -65,7 +65,7 @@ class FoldEvaluator(FoldRows):
         """Do nothing: with rows in memory a structure is scored when it is asked for."""
 
     def score(self, structure: Structure) -> float:
-        """Give the mean score over the folds."""
+        """Return the mean score over the folds."""
         if too_large(structure, self._families, self._schema, self._max_cells):
             return -math.inf
         return float((self.fold_sums(structure, self._scoring) / self._fold_weight).mean())
@@ -114,7 +114,7 @@ def log_prior(by_fold: NDArray[np.number], smoothing: Smoothing) -> Floats:
 
 
 def best_possible(scoring: str) -> float:
-    """Give the score that nothing can exceed."""
+    """Return the score that nothing can exceed."""
     return 1.0 if scoring == "accuracy" else 0.0
 
 

@@ -52,7 +52,7 @@ def _labels(counts: PartedCounts) -> NDArray[np.unsignedinteger]:
 def make_folds(
     cv: Any, labels: NDArray[np.integer], random_state: Any, kept_rows: KeptRows = lambda: None
 ) -> NDArray[np.integer]:
-    """Give every row its fold: from a number of stratified folds, a splitter of scikit-learn, or folds by row.
+    """Assign every row its fold: from a number of stratified folds, a splitter of scikit-learn, or folds by row.
 
     Folds by row are those of the rows that were given; ``kept_rows`` tells which of them are learnt from.
     """

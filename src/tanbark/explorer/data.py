@@ -121,7 +121,7 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def _level(level: Any) -> Any:
-    """Give a category as JSON has it; whole numbers beyond the reach of floats as text."""
+    """Return a category as JSON has it; whole numbers beyond the reach of floats as text."""
     if isinstance(level, (bool, str)):
         return level
     exact = abs(level) <= 2**53
@@ -148,7 +148,7 @@ def _layout(network: Network) -> dict[str, Any] | None:
 
 
 def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
-    """Give the counts behind the tables and the prior mass that was added to them; no mass where a table is fixed."""
+    """Return the counts behind the tables and the prior mass that was added to them; no mass where a table is fixed."""
     smoothing = Smoothing(model.prior, model.alpha)
     mixed = isinstance(getattr(model, "parameters_", None), MANB)
     mass: list[Any] = []
@@ -167,7 +167,7 @@ def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
 
 
 def _powers(model: NetworkClassifier) -> list[float] | None:
-    """Give the weights that tables were raised to before they were made distributions again, if any were."""
+    """Return the weights that tables were raised to before they were made distributions again, if any were."""
     parameters: Any = getattr(model, "parameters_", None)
     if not getattr(parameters, "weighs", False) or not getattr(parameters, "normalize", False):
         return None

@@ -62,7 +62,7 @@ def dumps(network: Network) -> str:
 
 
 def _identifiers(names: tuple[str, ...]) -> list[str]:
-    """Give every name a plain word of its own; a plain name is its own word."""
+    """Return every name a plain word of its own; a plain name is its own word."""
     plain = {name for name in names if plain_name(name) and name.lower() not in KEYWORDS}
     words: list[str] = []
     for number, name in enumerate(names):

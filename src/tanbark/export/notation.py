@@ -22,7 +22,7 @@ MOST_NUMBERS = 1 << 27  # of a table
 
 
 def labels(column: Column) -> list[str]:
-    """Give the states as a file has them: strings that are all different."""
+    """Return the states as a file has them: strings that are all different."""
     found = column.labels()
     if len(set(found)) < len(found):
         twice = next(label for label in found if found.count(label) > 1)
@@ -79,7 +79,7 @@ def fail(line: int, message: str) -> NoReturn:
 
 
 def plain_name(text: str) -> bool:
-    """Say whether a name may stand in any format without quotes."""
+    """Return whether a name may stand in any format without quotes."""
     return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text) is not None
 
 
@@ -141,13 +141,13 @@ class Reader:
         return self._tokens[self._at]
 
     def take(self) -> Token:
-        """Give the next token and go on."""
+        """Return the next token and go on."""
         token = self.now
         self._at += token.kind != "end"
         return token
 
     def at(self, *texts: str) -> bool:
-        """Say whether the next token is one of these marks or words."""
+        """Return whether the next token is one of these marks or words."""
         return self.now.kind in ("mark", "word") and self.now.text in texts
 
     def skip(self, text: str) -> bool:
@@ -203,7 +203,7 @@ def known_name(known: dict[str, Any], name: str, line: int) -> str:
 
 
 def shaped(values: list[float], shape: Sequence[int], name: str, line: int) -> Any:
-    """Give a flat list of numbers the shape of its table."""
+    """Return a flat list of numbers the shape of its table."""
     wanted = math.prod(shape)
     if len(values) != wanted:
         fail(line, f"the table of {name!r} must have {wanted:,} numbers, got {len(values):,}")

@@ -17,7 +17,7 @@ TARGET = len(COLUMNS) - 1
 
 
 def encode(row):
-    """Give the states of a row by column number; gaps and values that training never saw are left out."""
+    """Return the states of a row by column number; gaps and values that training never saw are left out."""
     states = {}
     for place, column in enumerate(COLUMNS[:-1]):
         value = row.get(column["name"])
@@ -39,7 +39,7 @@ def encode(row):
 
 
 def predict_proba(row):
-    """Give the probability of every label."""
+    """Return the probability of every label."""
     scores = log_joint(encode(row))
     if max(scores) == -math.inf:  # no class makes the row possible: what is known without it
         scores = log_joint({})
@@ -50,13 +50,13 @@ def predict_proba(row):
 
 
 def predict(row):
-    """Give the most probable label; ties go to the first."""
+    """Return the most probable label; ties go to the first."""
     shares = predict_proba(row)
     return max(LABELS, key=lambda label: shares[label])
 
 
 def log_joint(states):
-    """Give log P(label, observed values) for every label, but for a constant of the row."""
+    """Return log P(label, observed values) for every label, but for a constant of the row."""
     needed = [node for node in range(len(COLUMNS)) if node not in barren(states)]
     gaps = {node for node in needed if node != TARGET and node not in states}
     open_nodes = [node for node in needed if gaps.intersection(AXES[node])]
@@ -92,7 +92,7 @@ def log_entry(node, known):
 
 
 def position(node, known):
-    """Give the place of a combination of states in a node's flat table."""
+    """Return the place of a combination of states in a node's flat table."""
     place = 0
     for axis in AXES[node]:
         place = place * COLUMNS[axis]["size"] + known[axis]
@@ -100,7 +100,7 @@ def position(node, known):
 
 
 def restrict(node, known):
-    """Give a family as a factor over its gaps: (columns, values by their states)."""
+    """Return a family as a factor over its gaps: (columns, values by their states)."""
     free = tuple(axis for axis in AXES[node] if axis not in known)
     values = {}
     for states in product(*(range(COLUMNS[axis]["size"]) for axis in free)):

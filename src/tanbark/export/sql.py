@@ -137,14 +137,14 @@ def _feature_parents(network: Network, node: int) -> list[int]:
 
 
 def _is_forest(network: Network) -> bool:
-    """Say whether the features are trees given the class, so that gaps can be summed out on the way up."""
+    """Return whether the features are trees given the class, so that gaps can be summed out on the way up."""
     single = all(len(_feature_parents(network, node)) <= 1 for node in range(network.target))
     plain = network.exponents is None or not any(_feature_parents(network, node) for node in range(network.target))
     return single and plain and not network.dag.parents[network.target]
 
 
 def _by_class(network: Network, node: int) -> Any:
-    """Give P(node | parent, class) as an array (parent states, own states, classes); one parent state for a root."""
+    """Return P(node | parent, class) as an array (parent states, own states, classes); one parent state for a root."""
     target = network.target
     n_classes = network.schema.cardinalities[target]
     table = network.tables[node]

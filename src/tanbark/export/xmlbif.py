@@ -76,7 +76,7 @@ class _Part:
     texts: dict[str, list[str]] = field(default_factory=dict)
 
     def one(self, tag: str, inside: str) -> str:
-        """Give the text of an element that occurs once."""
+        """Return the text of an element that occurs once."""
         found = self.texts.get(tag, [])
         if len(found) != 1:
             fail(self.line, f"expected one {tag} in this {inside}, got {len(found)}")

@@ -70,12 +70,12 @@ class Posterior:
         return Posterior(tuple(variables), tuple(self.states[axis] for axis in axes), summed)
 
     def most_likely(self) -> dict[str, Level]:
-        """Give the most probable combination of states; ties go to the first."""
+        """Return the most probable combination of states; ties go to the first."""
         place = np.unravel_index(int(self.values.argmax()), self.values.shape)
         return {name: known[k] for name, known, k in zip(self.variables, self.states, place, strict=True)}
 
     def frame(self, *, backend: str | None = None) -> Any:
-        """Give a frame with a row per combination of states and a column ``probability``."""
+        """Return a frame with a row per combination of states and a column ``probability``."""
         return make_frame(self._columns(), backend)
 
     def _columns(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class Posteriors:
         return (self[row] for row in range(len(self)))
 
     def frame(self, *, backend: str | None = None) -> Any:
-        """Give a frame with a row per row of evidence and a column per combination of states."""
+        """Return a frame with a row per row of evidence and a column per combination of states."""
         grid = np.indices(self.values.shape[1:]).reshape(len(self.variables), -1).T
         flat = self.values.reshape(len(self.values), math.prod(self.values.shape[1:]))
         names = [

@@ -36,7 +36,7 @@ def maximum_arborescence(weights: Floats) -> list[int]:
 
 
 def _best_arcs(score: Floats) -> list[int]:
-    """Give the best arc into every node but node 0, so that node 0 reaches all of them."""
+    """Return the best arc into every node but node 0, so that node 0 reaches all of them."""
     n = len(score)
     parent = [-1, *(int(score[:, node].argmax()) for node in range(1, n))]
     cycle = _find_cycle(parent)

@@ -9,7 +9,7 @@ from tanbark.arrays import Floats, Integers
 
 
 def maximum_branching(gains: Floats, *, root: int | None = None, at_least: float = 1e-9) -> list[tuple[int, ...]]:
-    """Give each node the parent, or none, that makes the sum of gains highest without a circle.
+    """Choose for each node the parent, or none, of highest total gain without a cycle.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def maximum_branching(gains: Floats, *, root: int | None = None, at_least: float
 
 
 def _arborescence(weights: Floats) -> Integers:
-    """Give every node but the last its parent in the heaviest tree that leads away from the last node."""
+    """Return every node but the last its parent in the heaviest tree that leads away from the last node."""
     root = len(weights) - 1
     best: Integers = np.asarray(weights.argmax(axis=0), np.int64)
     best[root] = root

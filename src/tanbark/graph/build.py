@@ -153,7 +153,7 @@ def _configuration(parents: Sequence[Column], number: int) -> str:
 
 
 def parents_first(network: Network, node: int) -> tuple[tuple[int, ...], Floats]:
-    """Give a node's parents and its table with the parents' axes first and its own last."""
+    """Return a node's parents and its table with the parents' axes first and its own last."""
     axes = network.axes(node)
     parents = tuple(axis for axis in axes if axis != node)
     return parents, network.tables[node].transpose([axes.index(axis) for axis in (*parents, node)])

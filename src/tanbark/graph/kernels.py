@@ -38,7 +38,7 @@ def join_pairs(first: Array, second: Array, order: Array, n: int) -> Array:
 
 @kernel
 def _in_separator(node: int, a: int, b: int, separators: Any) -> int:
-    """Tell whether a node is in the separating set of a pair: 1 yes, 0 no, -1 where no set is known."""
+    """Return whether a node is in the separating set of a pair: 1 yes, 0 no, -1 where no set is known."""
     where, pool = separators
     at = where[a, b]
     if at < 0:
@@ -51,7 +51,7 @@ def _in_separator(node: int, a: int, b: int, separators: Any) -> int:
 
 @kernel
 def _leads(start: int, goal: int, adjacent: Array, seen: Array, stack: Array) -> bool:
-    """Tell whether a directed path leads from one node to another."""
+    """Return whether a directed path leads from one node to another."""
     n = len(adjacent)
     seen[:] = False
     stack[0], size = start, 1
@@ -110,7 +110,7 @@ def orient_colliders(adjacent: Array, nodes: Array, separators: Any, ambiguous: 
 
 @kernel
 def _must_point(a: int, b: int, adjacent: Array, guarded: bool, separators: Any) -> bool:
-    """Tell whether one of Meek's first three rules directs a - b towards b; guarded, a must have separated the pair."""
+    """Return whether one of Meek's rules 1 to 3 orients a - b as a -> b; guarded, a must have separated the pair."""
     n = len(adjacent)
     for c in range(n):
         if not adjacent[c, a] and not adjacent[a, c]:

@@ -116,7 +116,7 @@ class Network:
         )
 
     def families(self) -> dict[str, list[str]]:
-        """Give the names of every column's parents."""
+        """Return the names of every column's parents."""
         names = self.dag.names
         return {names[node]: [names[p] for p in parents] for node, parents in enumerate(self.dag.parents)}
 
@@ -131,7 +131,7 @@ class Network:
         self, x: str | int | Iterable[str | int], y: str | int | Iterable[str | int],
         given: str | int | Iterable[str | int] = (),
     ) -> bool:  # fmt: skip
-        """Say whether the graph alone makes x and y independent given others; each is a name or several.
+        """Return whether the graph alone makes x and y independent given others; each is a name or several.
 
         >>> tables = {"A": [0.5, 0.5], "B": [0.5, 0.5], "C": (("A", "B"), np.full((2, 2, 2), 0.5))}
         >>> network = Network.from_tables(dict.fromkeys("ABC", (0, 1)), tables)
@@ -170,7 +170,7 @@ class Network:
     def query(
         self, targets: Targets, evidence: Any = None, *, soft: Evidence = None, max_entries: int | None = None
     ) -> Posterior | Posteriors:
-        """Give the joint posterior of some variables.
+        """Return the joint posterior of some variables.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class Network:
     def probability_of_evidence(
         self, evidence: Any = None, *, soft: Evidence = None, log: bool = False, max_entries: int | None = None
     ) -> Any:
-        """Give P(evidence), or its logarithm; an array for a frame of evidence. Impossible evidence has zero.
+        """Return P(evidence), or its logarithm; an array for a frame of evidence. Impossible evidence has zero.
 
         A computation with a larger factor than ``max_entries`` (2**27 entries) is refused.
         """
@@ -230,7 +230,7 @@ class Network:
         return queries.probability_of_evidence(self, evidence, soft=soft, log=log, max_entries=max_entries)
 
     def log_likelihood(self, data: Any, *, per_row: bool = False, max_entries: int | None = None) -> Any:
-        """Give the log-likelihood of a frame, in nats, gaps and absent columns summed out; or that of every row.
+        """Return the log-likelihood of a frame, in nats, gaps and absent columns summed out; or that of every row.
 
         A computation with a larger factor than ``max_entries`` (2**27 entries) is refused.
         """
@@ -264,7 +264,7 @@ class Network:
         return explore(self, path, title=title)
 
     def _feature_parents(self) -> list[tuple[int, ...]]:
-        """Give the feature parents of the features that have the class as a parent."""
+        """Return the feature parents of the features that have the class as a parent."""
         linked = [parents for parents in self.dag.parents[: self.target] if self.target in parents]
         return [tuple(p for p in parents if p != self.target) for parents in linked]
 
@@ -301,11 +301,11 @@ class Network:
         return all(around[other] == group for group in around for other in group)
 
     def table(self, node: str | int) -> Floats:
-        """Give P(node | parents) as an array; see :meth:`axes` for the order of its axes."""
+        """Return P(node | parents) as an array; see :meth:`axes` for the order of its axes."""
         return self.tables[self.dag.index(node)].copy()
 
     def table_frame(self, node: str | int, *, backend: str | None = None) -> Any:
-        """Give P(node | parents) as a frame: a row per parent configuration, a column per state.
+        """Return P(node | parents) as a frame: a row per parent configuration, a column per state.
 
         ``backend`` is "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
         """

@@ -57,7 +57,7 @@ class PartialGraph:
         self._pool = np.concatenate([self._pool, sets.ravel()])
 
     def separator(self, x: int, y: int) -> tuple[int, ...] | None:
-        """Give the set that separated two nodes, or None."""
+        """Return the set that separated two nodes, or None."""
         at = int(self._where[x, y])
         return None if at < 0 else tuple(self._pool[at + 1 : at + 1 + self._pool[at]].tolist())
 

@@ -37,7 +37,7 @@ def reachable(dag: Dag, sources: Iterable[int], given: Iterable[int]) -> set[int
 
 
 def ancestors(dag: Dag, nodes: Iterable[int]) -> set[int]:
-    """Give the nodes themselves and all of their ancestors."""
+    """Return the nodes themselves and all of their ancestors."""
     waiting, found = list(nodes), set()
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""The compiled loops of prediction."""
+"""The compiled loops of prediction for complete rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from tanbark.arrays import Array
 from tanbark.machine import kernel
 
 ROWS_AT_ONCE = 512
-SMALL = 1e-100  # a message below this is rescaled, so that a product of two cannot underflow
 
 
 @kernel
@@ -71,90 +70,6 @@ def _add_vectors(tables: Array, places: Array, low: int, size: int, n_classes: i
                 out[low + row, c + 3] += tables[place + c + 3]
             for c in range(whole, n_classes):
                 out[low + row, c] += tables[place + c]
-
-
-@kernel
-def add_forest(
-    codes: Array, probability: Array, logarithm: Array, starts: Array, n_states: Array, parent: Array, order: Array,
-    message_starts: Array, top: int, bottom: int, out: Array,
-) -> None:  # fmt: skip
-    """Add the log-evidence of every tree of a forest, summing out missing values by one upward pass.
-
-    Node i has P(i | parent, class) at ``starts[i] + ((parent state * n_states[i]) + state) * n_classes + class``;
-    ``parent`` is -1 at a root and ``order`` lists children before their parents. A missing node with an observed
-    descendant collects lambda(state, class), the probability of what is observed below it; it is rescaled when small
-    and the logarithm of the scale goes to ``out``.
-    """
-    n_classes = out.shape[1]
-    messages, sums = np.empty(message_starts[-1]), np.ones(n_classes)
-    active = np.zeros(len(parent), np.bool_)
-    for row in range(top, bottom):
-        for position in range(len(order)):
-            node = order[position]
-            above, states = parent[node], n_states[node]
-            code = np.int64(codes[node, row])
-            observed = code < states
-            if not observed and not active[node]:
-                continue  # nothing observed below: sums to one
-            start = starts[node]
-            lam = message_starts[node]
-            if above < 0 or np.int64(codes[above, row]) < n_states[above]:
-                if above >= 0:
-                    start += np.int64(codes[above, row]) * states * n_classes
-                if observed:
-                    for c in range(n_classes):
-                        out[row, c] += logarithm[start + code * n_classes + c]
-                else:
-                    for c in range(n_classes):
-                        total = 0.0
-                        for k in range(states):
-                            total += probability[start + k * n_classes + c] * messages[lam + k * n_classes + c]
-                        sums[c] *= total
-                        if sums[c] < SMALL:
-                            _add_log(sums, c, row, out)
-            else:
-                up = message_starts[above]
-                if not active[above]:
-                    active[above] = True
-                    messages[up : up + n_states[above] * n_classes] = 1.0
-                _send_up(
-                    probability, messages, start, lam, up, states, n_states[above], n_classes, code, observed, row, out
-                )
-            active[node] = False
-        for c in range(n_classes):
-            if sums[c] != 1.0:
-                _add_log(sums, c, row, out)
-
-
-@kernel
-def _add_log(sums: Array, c: int, row: int, out: Array) -> None:
-    """Add the logarithm of the product of a class's sums so far, and begin another."""
-    out[row, c] += np.log(sums[c]) if sums[c] > 0.0 else -np.inf
-    sums[c] = 1.0
-
-
-@kernel
-def _send_up(
-    probability: Array, messages: Array, start: int, lam: int, up: int, states: int, above_states: int, n_classes: int,
-    code: int, observed: bool, row: int, out: Array,
-) -> None:  # fmt: skip
-    """Multiply a node's message into its missing parent's, rescaling each class that becomes small."""
-    for c in range(n_classes):
-        largest = 0.0
-        for p in range(above_states):
-            entry = start + p * states * n_classes + c
-            if observed:
-                message = probability[entry + code * n_classes]
-            else:
-                message = 0.0
-                for k in range(states):
-                    message += probability[entry + k * n_classes] * messages[lam + k * n_classes + c]
-            messages[up + p * n_classes + c] *= message
-            largest = max(largest, messages[up + p * n_classes + c])
-        if 0.0 < largest < SMALL:
-            for p in range(above_states):
-                messages[up + p * n_classes + c] /= largest
-            out[row, c] += np.log(largest)
 
 
 @kernel

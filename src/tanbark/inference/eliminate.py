@@ -224,7 +224,7 @@ def _factor(network: Network, node: int, inside: tuple[int, ...], codes: Codes) 
 
 
 def _align(columns: tuple[int, ...], table: Floats, scope: tuple[int, ...]) -> Floats:
-    """Give a table an axis of length one for every column of the scope that it lacks."""
+    """Return a table an axis of length one for every column of the scope that it lacks."""
     places = [axis for axis, column in enumerate(scope) if column not in columns]
     turned = table.transpose([0, *(1 + columns.index(c) for c in scope if c in columns), table.ndim - 1])
     return np.expand_dims(turned, [1 + place for place in places])

@@ -65,7 +65,7 @@ class Engine:
 
     @property
     def arguments(self) -> tuple[Array, ...]:
-        """Give the arrays in the order in which the planning kernel takes them."""
+        """Return the arrays in the order in which the planning kernel takes them."""
         return self.sizes, self.scopes, self.strides, self.bounds, self.starts, self.tables, self.zeros
 
 
@@ -223,7 +223,7 @@ def _run(
 
 
 def given_values(made: Plan, soft: Floats, *, logs: bool) -> Floats:
-    """Give the start of the memory: the tables that the plan uses and the likelihoods of its soft evidence."""
+    """Return the start of the memory: the tables that the plan uses and the likelihoods of its soft evidence."""
     values = np.concatenate([made.tables, soft]) if len(soft) else made.tables
     if not logs:
         return values

@@ -157,7 +157,7 @@ def _likelihood(network: Network, column: int, given: Any) -> Floats:
 
 
 def is_batch(evidence: Any) -> bool:
-    """Say whether evidence is a table of rows rather than one observation."""
+    """Return whether evidence is a table of rows rather than one observation."""
     return evidence is not None and not isinstance(evidence, Mapping) and is_frame(evidence)
 
 

@@ -262,13 +262,13 @@ def make_expectation(
 
 
 def _distinct(table: CodedTable) -> tuple[Codes, Floats]:
-    """Give the different rows of a table, in a fixed order, with the weight of each."""
+    """Return the different rows of a table, in a fixed order, with the weight of each."""
     codes, place = np.unique(table.codes, axis=1, return_inverse=True)
     return codes, np.bincount(place.ravel(), weights=table.weights, minlength=codes.shape[1]).astype(np.float64)
 
 
 def pair_marginals(network: Network) -> list[list[Floats]]:
-    """Give P(X, Y) of every two columns: ``found[x][y]`` has the states of x along its first axis.
+    """Return P(X, Y) of every two columns: ``found[x][y]`` has the states of x along its first axis.
 
     One propagation for every state of every column. A column with itself is left empty.
     """

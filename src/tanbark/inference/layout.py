@@ -31,11 +31,11 @@ class Families:
     with_class: Array
 
     def arguments(self) -> tuple[Array, ...]:
-        """Give the arrays in the order in which the kernel takes them."""
+        """Return the arrays in the order in which the kernel takes them."""
         return self.tables, self.starts, self.members, self.strides, self.member_starts, self.with_class
 
     def sums(self, network: Network) -> tuple[Array, ...]:
-        """Give what sums over missing columns need besides, made once: the tables' probabilities, the nodes with
+        """Return what sums over missing columns need besides, made once: the tables' probabilities, the nodes with
         children before parents, and the children of each."""
         if "_sums" not in self.__dict__:
             dag = network.dag
@@ -61,7 +61,7 @@ class Forest:
     message_starts: Array
 
     def arguments(self) -> tuple[Array, ...]:
-        """Give the arrays in the order in which the kernel takes them."""
+        """Return the arrays in the order in which the kernel takes them."""
         return (
             self.probability, self.logarithm, self.starts, self.n_states, self.parent, self.order, self.message_starts,
         )  # fmt: skip
@@ -113,7 +113,7 @@ def _merge(network: Network) -> list[Factor]:
 
 
 def _spread(columns: tuple[int, ...], table: Array, union: tuple[int, ...]) -> Array:
-    """Give a table an axis for every column of a union, in its order."""
+    """Return a table an axis for every column of a union, in its order."""
     turned = table.transpose([columns.index(c) for c in union if c in columns])
     return np.expand_dims(turned, [axis for axis, c in enumerate(union) if c not in columns])
 

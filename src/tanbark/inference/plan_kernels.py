@@ -16,7 +16,7 @@ from tanbark.machine import kernel
 
 @kernel
 def _phases(n: int, members: Array, ends: tuple[int, int, int]) -> tuple[Array, Array]:
-    """Give each variable its phase and say which have soft evidence.
+    """Assign each variable its phase and mark which have soft evidence.
 
     ``members`` are those to keep, up to the first end, to maximise, up to the second, observed, and softly observed.
     """
@@ -33,7 +33,7 @@ def price(
     sizes: Array, scopes: Array, bounds: Array, zeros: Array, members: Array, ends: tuple[int, int, int],
     whole: bool,
 ) -> Any:  # fmt: skip
-    """Give what :func:`elimination` gives for a pattern."""
+    """Return what :func:`elimination` gives for a pattern."""
     phase, softly = _phases(len(sizes), members, ends)
     used = relevant(scopes, bounds, phase, softly, np.ones_like(zeros) if whole else zeros)
     return elimination(sizes, scopes, bounds, used, phase)
@@ -302,7 +302,7 @@ def _walks(
     sizes: Array, scopes: Array, strides: Array, bounds: Array, nodes: Array, softs: Array, order: Array, axes: Array,
     axis_bounds: Array, inputs: Array, input_bounds: Array,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Give each step's factors their strides along the step's axes, and along the variable that it eliminates."""
+    """Return each step's factors their strides along the step's axes, and along the variable that it eliminates."""
     n_steps, n_given = len(axis_bounds) - 1, len(nodes) + len(softs)
     stride_bounds = np.zeros(n_steps + 1, np.int64)
     for step in range(n_steps):

@@ -14,7 +14,7 @@ from tanbark.table import missing_code
 
 
 def joint_log_proba(network: Network, codes: Codes, *, n_jobs: int | None = None) -> Floats:
-    """Give log P(class, observed values) for every row and class, missing values summed out exactly.
+    """Return log P(class, observed values) for every row and class, missing values summed out exactly.
 
     Complete rows are a gather per family. With gaps, features that are trees given the class take one upward pass,
     and any other structure is summed out group by group of connected missing columns.
@@ -58,14 +58,14 @@ def _add_complete(network: Network, codes: Codes, out: Floats, threads: int) -> 
 
 
 def _add_forest(network: Network, codes: Codes, out: Floats, threads: int) -> None:
-    from tanbark.inference import complete_kernels as kernels
+    from tanbark.inference import forest_kernels
 
     trees = forest(network)
     assert trees is not None
     out += network.log_tables[network.target]
 
     def work(low: int, high: int) -> None:
-        kernels.add_forest(codes, *trees.arguments(), low, high, out)
+        forest_kernels.add_forest(codes, *trees.arguments(), low, high, out)
 
     run_threads(work, row_blocks(len(out), threads, smallest=1024), threads)
     doubtful = np.flatnonzero(np.isneginf(out).any(axis=1))

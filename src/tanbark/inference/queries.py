@@ -29,7 +29,7 @@ Soft = dict[int, Floats]
 def query(
     network: Network, targets: Any, evidence: Any = None, *, soft: Any = None, max_entries: int | None = None
 ) -> Posterior | Posteriors:
-    """Give the joint posterior of the targets; see :meth:`Network.query`."""
+    """Return the joint posterior of the targets; see :meth:`Network.query`."""
     wanted = target_indices(network, targets)
     levels = names(network).levels
     called = tuple([network.dag.names[column] for column in wanted])
@@ -125,7 +125,7 @@ def _log_evidence(network: Network, known: dict[int, int], softly: Soft, max_ent
 def probability_of_evidence(
     network: Network, evidence: Any, *, soft: Any, log: bool, max_entries: int | None = None
 ) -> Any:
-    """Give P(evidence) or its logarithm; see :meth:`Network.probability_of_evidence`."""
+    """Return P(evidence) or its logarithm; see :meth:`Network.probability_of_evidence`."""
     if is_batch(evidence):
         logs = _log_rows(network, evidence, soft, max_entries)
         return logs if log else np.exp(logs)

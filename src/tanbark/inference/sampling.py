@@ -25,7 +25,7 @@ def sample(
     max_entries: int | None = None,
 ) -> Any:  # fmt: skip
     """Draw a frame of rows; see :meth:`Network.sample`."""
-    check_count("n", n)
+    check_count("n, the number of rows,", n)
     rng = np.random.default_rng(random_state)
     codes = sample_codes(network, int(n), evidence, soft=soft, rng=rng, max_entries=max_entries)
     data = {}

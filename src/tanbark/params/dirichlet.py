@@ -85,7 +85,7 @@ def _sum_over(values: Floats, axis: int) -> Floats:
 
 
 def prior_mass(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: bool = False) -> float | Floats:
-    """Give what smoothing adds to the counts of a family: the parameters of its Dirichlet prior.
+    """Return what smoothing adds to the counts of a family: the parameters of its Dirichlet prior.
 
     One number for all cells, or an array that spreads over them; the options are those of :func:`estimate`.
     """

@@ -43,7 +43,7 @@ def weighted_objective(
 
 @kernel
 def _row_objective(joint: Array, label: int, squared: bool, slope: Array) -> float:
-    """Give one row's objective, and write how it changes with the log-joint of each class; ``joint`` is used up."""
+    """Return one row's objective, and write how it changes with the log-joint of each class; ``joint`` is used up."""
     n_classes = len(joint)
     largest, mass = joint.max(), 0.0
     label_log = joint[label] - largest

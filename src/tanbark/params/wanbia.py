@@ -57,7 +57,7 @@ class Objective:
         self._states = np.array(network.schema.cardinalities[:target], np.int64)
 
     def __call__(self, exponents: Floats) -> tuple[float, Floats]:
-        """Give the objective and its gradient."""
+        """Return the objective and its gradient."""
         from tanbark.params import kernels
 
         def work(low: int, high: int) -> tuple[float, Floats]:

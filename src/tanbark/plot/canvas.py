@@ -20,7 +20,7 @@ def pyplot() -> Any:
 
 
 def axes(ax: Any, width: float, height: float) -> Any:
-    """Give the axes, or those of a new figure of a size in inches."""
+    """Return the axes, or those of a new figure of a size in inches."""
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
 
 

@@ -20,7 +20,7 @@ MOST_ROWS = 60  # parent configurations that a picture of a table shows
 
 
 def network_of(model: Any) -> Network:
-    """Give the network of a classifier, or the network itself."""
+    """Return the network of a classifier, or the network itself."""
     found = model if isinstance(model, Network) else getattr(model, "network_", None)
     if found is None:
         msg = f"This needs a network or a fitted classifier with one network, such as TAN; got {type(model).__name__}."

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 @cache
 def acll_slope(n_classes: int) -> float:
-    r"""Give beta, the weight that the approximation puts on the log-joints of all classes.
+    r"""Return beta, the weight that the approximation puts on the log-joints of all classes.
 
     The log of a sum of K independent uniforms is fitted by least squares on their logs;
 
@@ -34,7 +34,7 @@ def acll_slope(n_classes: int) -> float:
 
 
 def approximate_cll(counts: ArrayLike, *, beta: float, pseudo: float = 1.0) -> Any:
-    r"""Give what a family adds to the approximate conditional log-likelihood (aCLL), in nats.
+    r"""Return what a family adds to the approximate conditional log-likelihood (aCLL), in nats.
 
     .. math:: \sum_{jck} M_{jck} \ln\frac{N^+_{jck}}{\sum_k N^+_{jck}}, \quad
               M_{jck} = N_{jck} + \beta \sum_{c'} N_{jc'k}, \quad N^+ = \max(M, N')

@@ -37,7 +37,7 @@ def find_terms(q: float, ess: float, store: Any) -> int:
 
 @kernel
 def term(n: Any, a: float, row: int, terms: Array) -> float:
-    """Give lgamma(a + n) - lgamma(a), from the row of terms where it reaches that far."""
+    """Return lgamma(a + n) - lgamma(a), from the row of terms where it reaches that far."""
     if row >= 0 and n < terms.shape[1]:
         return terms[row, np.int64(n)]  # type: ignore[no-any-return]  # an element of an array
     return math.lgamma(a + n) - math.lgamma(a)
@@ -47,7 +47,7 @@ def term(n: Any, a: float, row: int, terms: Array) -> float:
 def factor_of_table(
     table: Array, n_z: int, n_x: int, n_y: int, n_classes: int, q_z: float, ess: float, whole: bool, store: Any
 ) -> float:
-    """Give the log Bayes factor for independence of x and y from counts laid out as (z, x, y, class).
+    """Return the log Bayes factor for independence of x and y from counts laid out as (z, x, y, class).
 
     The class is part of the condition. Positive values speak for independence.
     """
@@ -113,7 +113,7 @@ def rank_keys(keys: Array, slots: Array, ranks: Array) -> int:
 
 @kernel
 def sum_of_keys(keys: Array, weights: Array, q: float, ess: float, slots: Array, sizes: Array, store: Any) -> float:
-    """Give h for the set whose cell each row's key names; negative keys are left out. Empty weights count ones."""
+    """Return h for the set whose cell each row's key names; negative keys are left out. Empty weights count ones."""
     slots[:] = -1
     weighted = len(weights) > 0
     for row in range(len(keys)):
@@ -149,7 +149,7 @@ def add_column(keys: Array, n_keys: int, codes: Array, n_states: int, slots: Arr
 def family_scores(
     codes: Array, weights: Array, states: Array, members: Array, ends: Array, ess: float, store: Any, out: Array
 ) -> None:
-    """Give the BDeu of families on the rows without a gap in them; a family lists its parents, then its node."""
+    """Return the BDeu of families on the rows without a gap in them; a family lists its parents, then its node."""
     n_rows = codes.shape[1]
     size = 64
     while size < 2 * n_rows:

@@ -39,7 +39,7 @@ def free_parameters(counts: ArrayLike) -> int:
 
 
 def penalty(score: str, n_rows: float) -> float:
-    """Give the price of one free parameter: nothing, 1 (AIC) or half the log of the rows (BIC).
+    """Return the price of one free parameter: nothing, 1 (AIC) or half the log of the rows (BIC).
 
     >>> penalty("aic", 100), round(penalty("bic", 100), 4)
     (1.0, 2.3026)

@@ -33,7 +33,7 @@ class History(tuple[Step, ...]):
     __slots__ = ()
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a frame with a row for each step: step, score, move, candidates, seconds.
+        """Return a frame with a row for each step: step, score, move, candidates, seconds.
 
         ``backend`` is "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
         """

@@ -26,7 +26,7 @@ def code_dtype(cardinalities: tuple[int, ...]) -> type[np.unsignedinteger]:
 
 
 def missing_code(codes: Codes) -> int:
-    """Give the code that stands for a missing value: the top of the type."""
+    """Return the code that stands for a missing value: the top of the type."""
     return int(np.iinfo(codes.dtype).max)
 
 

@@ -65,7 +65,7 @@ def _take_turned(table: RawTable, columns: tuple[Column, ...]) -> NDArray[np.uin
 
 
 def _code_gaps(table: RawTable, columns: tuple[Column, ...], codes: Codes) -> None:
-    """Give gaps a state of their own, the first, in columns where they are one; strange values stay missing."""
+    """Return gaps a state of their own, the first, in columns where they are one; strange values stay missing."""
     marked = [place for place, column in enumerate(columns) if column.gap_state]
     if marked:
         missing = np.iinfo(codes.dtype).max
@@ -145,7 +145,7 @@ def _encode_block(
 
 
 def _all_levels_in_a_row(columns: list[Column]) -> bool:
-    """Tell whether every column's levels are whole numbers one after another, in this order."""
+    """Return whether every column's levels are whole numbers one after another, in this order."""
     return all(
         column.kind == "category"
         and 0 < len(column.levels) < LOOKUP_LIMIT
@@ -157,12 +157,12 @@ def _all_levels_in_a_row(columns: list[Column]) -> bool:
 
 
 def _plain_plan(columns: list[Column]) -> tuple[NDArray[Any], ...]:
-    """Give the first level of each column and their number."""
+    """Return the first level of each column and their number."""
     return np.array([int(column.levels[0]) for column in columns]), np.array([len(c.levels) for c in columns])
 
 
 def _as_coded(block: NumberBlock, position: int) -> CodedColumn:
-    """Give a column of numbers by its distinct values, which compare exactly where the kernels' floats do not."""
+    """Return a column of numbers by its distinct values, which compare exactly where the kernels' floats do not."""
     distinct, place = np.unique(block.values[:, position], return_inverse=True)
     gap = np.isnan(distinct)
     codes = np.where(gap, -1, np.arange(len(distinct)))[place]
@@ -208,7 +208,7 @@ def _plan(columns: list[Column]) -> tuple[NDArray[Any], ...]:
 
 
 def _dense_lookup(numeric: list[tuple[float, int]]) -> NDArray[np.int64] | None:
-    """Give the codes of all whole numbers between the lowest and the highest level, -1 where there is none."""
+    """Return the codes of all whole numbers between the lowest and the highest level, -1 where there is none."""
     if not numeric or not all(float(level).is_integer() for level, _ in numeric):
         return None
     low, high = int(numeric[0][0]), int(numeric[-1][0])

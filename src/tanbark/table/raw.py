@@ -57,7 +57,7 @@ class CodedColumn:
         return bool((self.codes >= 0).any())
 
     def numbers(self) -> NDArray[np.float64]:
-        """Give a column of numbers as floats, NaN for a gap."""
+        """Return a column of numbers as floats, NaN for a gap."""
         values = np.array([*map(float, self.levels), np.nan])
         return np.asarray(values[self.codes])
 
@@ -153,7 +153,7 @@ def _raw_table(names: tuple[str, ...] | None, n_rows: int, parts: list[NumberBlo
 
 
 def is_frame(data: Any) -> bool:
-    """Say whether something is a table with named columns."""
+    """Return whether something is a table with named columns."""
     return hasattr(type(data), "columns") or hasattr(type(data), "column_names")  # asking a lazy frame itself is work
 
 
@@ -288,7 +288,7 @@ def _plain(value: Any) -> Level:
 
 
 def is_gap(value: Any) -> bool:
-    """Say whether a value stands for none: None, NaN, NA or NaT."""
+    """Return whether a value stands for none: None, NaN, NA or NaT."""
     if type(value) is str:
         return False
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -337,7 +337,7 @@ def _rank(value: Any) -> tuple[Any, ...]:
 
 
 def _places(order: list[int], size: int) -> NDArray[np.int32]:
-    """Give each old code its new one, -1 where it has none; the last entry serves the gaps."""
+    """Return each old code its new one, -1 where it has none; the last entry serves the gaps."""
     places = np.full(size + 1, -1, np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     return places

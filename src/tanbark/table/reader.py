@@ -127,7 +127,7 @@ def _weights(raw: RawTable, name: str) -> Floats:
 
 
 def _labels(raw: RawTable, name: str) -> tuple[NDArray[np.int64], list[Level]]:
-    """Give the labels, the last column, as codes and their different values."""
+    """Return the labels, the last column, as codes and their different values."""
     column = raw.n_columns - 1
     for item in raw.coded:
         if item.column == column:

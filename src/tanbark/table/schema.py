@@ -62,7 +62,7 @@ class Column:
         return [*gap, f"≤ {ends[0]}", *inner, f"> {ends[-1]}"]
 
     def states(self) -> tuple[Level, ...]:
-        """Give the typed categories, or the labels of the intervals."""
+        """Return the typed categories, or the labels of the intervals."""
         if self.kind != "category" or not self.levels:
             return tuple(self.labels())
         return (GAP, *self.levels) if self.gap_state else self.levels

@@ -33,7 +33,7 @@ def read_list(value: Any, what: str) -> list[Any]:
 
 
 def is_number(value: Any) -> bool:
-    """Say whether a value is a number of JSON."""
+    """Return whether a value is a number of JSON."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

@@ -125,7 +125,7 @@ class Summary:
                 self.add(points, level)
 
     def points(self) -> Points:
-        """Give all points together."""
+        """Return all points together."""
         whole = Points(np.zeros(0), np.zeros((0, 1)))
         for points in self.levels:
             if points is not None:

@@ -47,10 +47,10 @@ class Source(Protocol):
         """Read a piece: the chosen columns in batches of at most ``size`` rows."""
 
     def label_type(self, name: str) -> np.dtype[Any]:
-        """Give the type that an array of a column's values has in memory."""
+        """Return the type that an array of a column's values has in memory."""
 
     def fingerprint(self) -> str:
-        """Give a text that changes when the rows change, as far as that can be told; empty where it cannot."""
+        """Return a text that changes when the rows change, as far as that can be told; empty where it cannot."""
 
 
 def arrow() -> Any:
@@ -155,7 +155,7 @@ class FileSource:
         return tuple(self._schema.names)
 
     def label_type(self, name: str) -> np.dtype[Any]:
-        """Give the type that an array of a column's values has in memory."""
+        """Return the type that an array of a column's values has in memory."""
         return _label_type(self._schema.field(name).type)
 
     def fingerprint(self) -> str:
@@ -278,7 +278,7 @@ class FrameSource:
         return tuple(map(str, first.schema.names if _is_record_batch(first) else nw.from_native(first).columns))
 
     def label_type(self, name: str) -> np.dtype[Any]:
-        """Give the type that an array of a column's values has in memory."""
+        """Return the type that an array of a column's values has in memory."""
         first = self._first
         if hasattr(first, "column_names") and hasattr(first, "schema"):
             return _label_type(first.schema.field(name).type)
@@ -286,11 +286,11 @@ class FrameSource:
         return found if found.kind in "biuf" else np.dtype(object)
 
     def fingerprint(self) -> str:
-        """Give nothing: frames do not tell when they change."""
+        """Return nothing: frames do not tell when they change."""
         return ""
 
     def pieces(self) -> list[Piece]:
-        """Give one piece: all of it."""
+        """Return one piece: all of it."""
         return [None]
 
     def read(self, piece: Piece, columns: Sequence[str], size: int) -> Iterator[RawTable]:

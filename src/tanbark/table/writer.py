@@ -62,7 +62,7 @@ def _writer(kind: str, path: Path, schema: Any) -> Any:
 
 
 def column_values(raw: RawTable, column: int) -> NDArray[Any] | list[Any]:
-    """Give the values of a column as they came, None for a gap."""
+    """Return the values of a column as they came, None for a gap."""
     for block in raw.blocks:
         if column in block.columns:
             return np.ascontiguousarray(block.values[:, block.columns.index(column)])

@@ -92,7 +92,7 @@ class PartedCounts(ABC):
 
     @abstractmethod
     def kept_rows(self) -> NDArray[np.bool_] | None:
-        """Tell which rows of the source are counted, in their order; None, without a pass, where all are."""
+        """Return which rows of the source are counted, in their order; None, without a pass, where all are."""
 
     # ------------------------------------------------------------------ the two doors
 
@@ -146,7 +146,7 @@ class PartedCounts(ABC):
         self._kept_cells += cells
 
     def _pairs_pay(self, sets: list[ColumnSet]) -> bool:
-        """Tell whether so many pairs are asked for that all of them are counted at once, by the quicker kernel."""
+        """Return whether so many pairs are asked for that all of them are counted at once, by the quicker kernel."""
         target = self._schema.target
         asked = sum(len(columns) - (target in columns) == 2 for columns in sets)
         return asked >= target > 1 and stored_cells(self._schema, 2) <= self.most_cells
@@ -155,11 +155,11 @@ class PartedCounts(ABC):
         return math.prod(int(self._states[c]) for c in columns)
 
     def knows(self, columns: ColumnSet) -> bool:
-        """Tell whether the table of sorted columns was counted before and is still there."""
+        """Return whether the table of sorted columns was counted before and is still there."""
         return self._known(columns) is not None
 
     def _known(self, columns: ColumnSet) -> Counts | None:
-        """Give a table that was counted before, its columns sorted."""
+        """Return a table that was counted before, its columns sorted."""
         if columns in self._kept:
             return self._kept[columns]
         target = self._schema.target
@@ -248,7 +248,7 @@ class PartedCounts(ABC):
         return self.sum_over(partial(_count_rows, len(pieces)), "rows by piece", pieces)[0]
 
     def labels(self) -> NDArray[np.unsignedinteger]:
-        """Give the class of every row, in their order."""
+        """Return the class of every row, in their order."""
         starts = (np.cumsum(self.rows_by_piece) - self.rows_by_piece).tolist()
         dtype = code_dtype((int(self._states[-1]),))
         found = self.sum_over(partial(_read_labels, dtype), "labels", starts, merge=_listed)
@@ -320,7 +320,7 @@ def answer_parts(
 
 
 def rows_changed() -> InputError:
-    """Give the error for rows that are not those of an earlier pass."""
+    """Return the error for rows that are not those of an earlier pass."""
     return InputError("The rows changed while they were read: a pass found more or fewer than another. Fit again.")
 
 
@@ -340,7 +340,7 @@ def cut(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
 
 
 def _in_order(found: dict[ColumnSet, Counts], columns: ColumnSet) -> Counts:
-    """Give a table with its axes in the order asked for."""
+    """Return a table with its axes in the order asked for."""
     stored = tuple(sorted(columns))
     return np.ascontiguousarray(found[stored].transpose([stored.index(c) for c in columns]))
 

@@ -161,7 +161,7 @@ class ClusterCounts(PartedCounts):
         return answer
 
     def kept_rows(self) -> NDArray[np.bool_] | None:
-        """Tell which rows of the source are counted, in their order; None, without a pass, where all are."""
+        """Return which rows of the source are counted, in their order; None, without a pass, where all are."""
         if not self._reader.leaves_out:
             return None
         self.passes.counts += 1

@@ -41,12 +41,12 @@ class PartitionSource:
         return cls(tuple(frame.to_delayed()), names, {name: frame.dtypes[name] for name in frame.columns})
 
     def label_type(self, name: str) -> np.dtype[Any]:
-        """Give the type that an array of a column's values has in memory."""
+        """Return the type that an array of a column's values has in memory."""
         found = self.types[name]
         return found if isinstance(found, np.dtype) and found.kind in "biuf" else np.dtype(object)
 
     def fingerprint(self) -> str:
-        """Give nothing: frames do not tell when they change."""
+        """Return nothing: frames do not tell when they change."""
         return ""
 
     def pieces(self) -> list[Any]:
@@ -179,12 +179,12 @@ def _lost() -> ClusterError:
 
 
 def is_client(client: Any) -> bool:
-    """Say whether something is a client of Dask's."""
+    """Return whether something is a client of Dask's."""
     return hasattr(client, "submit") and hasattr(client, "scheduler_info")
 
 
 def current_client() -> Any:
-    """Give the client that Dask itself would use now; None where there is none."""
+    """Return the client that Dask itself would use now; None where there is none."""
     try:
         from distributed import default_client
 

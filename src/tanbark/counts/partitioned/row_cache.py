@@ -74,12 +74,12 @@ class CodedStore:
             yield table
 
     def pieces(self, done: int = 0) -> Iterator[Iterator[CodedTable]]:
-        """Give the tables of each piece again, from number ``done`` on."""
+        """Return the tables of each piece again, from number ``done`` on."""
         for piece in (self._pieces or [])[done:]:
             yield (self._read(item) if isinstance(item, _Written) else item for item in piece)
 
     def close(self) -> None:
-        """Give up what is kept."""
+        """Return up what is kept."""
         self._pieces = None
         if self._file is not None:
             self._file.close()

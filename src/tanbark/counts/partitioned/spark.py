@@ -67,11 +67,11 @@ class SparkFrame:
         return tuple(self.types)
 
     def label_type(self, name: str) -> np.dtype[Any]:
-        """Give the type that an array of a column's values has in memory."""
+        """Return the type that an array of a column's values has in memory."""
         return np.dtype(LABEL_TYPES.get(self.types[name], "object"))
 
     def fingerprint(self) -> str:
-        """Give nothing: frames do not tell when they change."""
+        """Return nothing: frames do not tell when they change."""
         return ""
 
     def pieces(self) -> list[Any]:
@@ -244,7 +244,7 @@ class SparkCluster:
             return fold((_unpacked(packed) for _, packed in answers.collect()), merge)
 
     def _answers(self, job: Job, told: Sequence[Any] | None = None) -> Any:
-        """Give the numbered answers of all pieces, at most one in a partition, without computing them yet."""
+        """Return the numbered answers of all pieces, at most one in a partition, without computing them yet."""
         source, context = job.source, self._session.sparkContext
         if isinstance(source, SparkFrame):
             known = None if told is None else context.broadcast(list(told))
@@ -286,12 +286,12 @@ class SparkCluster:
 
 
 def is_session(client: Any) -> bool:
-    """Say whether something is a Spark session."""
+    """Return whether something is a Spark session."""
     return hasattr(type(client), "createDataFrame") and hasattr(type(client), "sql")
 
 
 def is_spark_frame(data: Any) -> bool:
-    """Say whether something is a Spark DataFrame."""
+    """Return whether something is a Spark DataFrame."""
     return hasattr(type(data), "mapInArrow")
 
 
@@ -319,7 +319,7 @@ def _given_up(error: Exception) -> ClusterError:
 
 
 def _first_line(error: Exception) -> str:
-    """Give the line of Spark's report that tells the reason."""
+    """Return the line of Spark's report that tells the reason."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in lines if PYTHON_ERROR.match(line)]
     found = raised or [line for line in lines if "failure:" in line] or lines or [type(error).__name__]

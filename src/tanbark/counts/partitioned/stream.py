@@ -76,7 +76,7 @@ class StreamCounts(PartedCounts):
         return 0.0 if self._store.in_memory else CODED_COST * len(self._states)
 
     def _pieces(self, done: int) -> Iterator[Iterator[CodedTable]]:
-        """Give the batches of each piece from number ``done`` on."""
+        """Return the batches of each piece from number ``done`` on."""
         if self._store is not None:
             yield from map(self._ahead, self._store.pieces(done))
             return
@@ -88,7 +88,7 @@ class StreamCounts(PartedCounts):
             self._store = store
 
     def _next_store(self) -> CodedStore | None:
-        """Give what keeps the rows of the pass that begins: memory in the first one, a file from the third on."""
+        """Return what keeps the rows of the pass that begins: memory in the first one, a file from the third on."""
         self._walks += 1
         if self._walks == 2 or (self._walks > 2 and self._scratch is None):
             return None
@@ -99,7 +99,7 @@ class StreamCounts(PartedCounts):
         return read_ahead(tables) if thread_count(self.n_jobs) > 1 else tables
 
     def kept_rows(self) -> NDArray[np.bool_] | None:
-        """Tell which rows of the source are counted, in their order; None, without a pass, where all are."""
+        """Return which rows of the source are counted, in their order; None, without a pass, where all are."""
         if not self._reader.leaves_out:
             return None
         self.passes.counts += 1

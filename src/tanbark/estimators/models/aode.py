@@ -30,7 +30,7 @@ class AveragedClassifier(TableClassifier):
     averages_: tuple[SuperParents, ...]
 
     def _orders(self) -> tuple[int, ...]:
-        """Give how many super-parents the models have, the most first."""
+        """Return how many super-parents the models have, the most first."""
         raise AssertionError("every average says over what")
 
     def _check_options(self) -> None:

@@ -20,7 +20,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.documentation import store
 from tanbark.estimators.encoding import Encoder, report_unseen
-from tanbark.estimators.models.studied import RAIANB
+from tanbark.estimators.models.constraint import RAIANB
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
 from tanbark.machine import run_threads, thread_count
@@ -141,22 +141,22 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ prediction
 
     def predict_proba(self, X: Any) -> Floats:
-        """Give the class probabilities: the mean of those of all models, gaps summed out exactly."""
+        """Return the class probabilities: the mean of those of all models, gaps summed out exactly."""
         check_is_fitted(self)
         return self._mean(self._codes(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Give the logarithms of the class probabilities."""
+        """Return the logarithms of the class probabilities."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the most probable class of every row; ties go to the first."""
+        """Return the most probable class of every row; ties go to the first."""
         proba = self.predict_proba(X)
         return np.asarray(self.classes_[proba.argmax(axis=1)])
 
     def explain(self, X: Any, *, label: Any = None) -> Explanation:
-        """Say how much the prior and each observed value speak for a class against the rest.
+        """Return how much the prior and each observed value speak for a class against the rest.
 
         Values enter in the order of the columns; each is credited with the change of the averaged log-odds.
         """
@@ -184,7 +184,7 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ looking inside
 
     def arc_shares(self) -> dict[tuple[str, str], float]:
-        """Give the share of the models that have each (parent, child) arc, the commonest first."""
+        """Return the share of the models that have each (parent, child) arc, the commonest first."""
         check_is_fitted(self)
         networks = [member for member in self.estimators_ if isinstance(member, NetworkClassifier)]
         if not networks:

@@ -1,11 +1,10 @@
-"""Classifiers from general graphs: trees and networks over all columns, and augmented naive Bayes by hill climbing."""
+"""Classifiers found by hill climbing: general networks and augmented naive Bayes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tanbark.estimators.documentation import MAX_CELLS, documented, store
-from tanbark.estimators.models.fixed import ScoreOption
+from tanbark.estimators.documentation import MAX_CELLS, ScoreOption, documented, store
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.structure import LEARNERS, Learner
 
@@ -26,51 +25,11 @@ class GraphClassifier(NetworkClassifier):
     blanket_only: bool
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the options by name."""
+        """Return the options by name."""
         return {**super().get_params(deep), "score": self.__dict__["score"]}
 
     def _options(self, *more: str) -> dict[str, Any]:
         return {"score": self.__dict__["score"], **{name: getattr(self, name) for name in more}}
-
-
-@documented
-class ChowLiuTree(GraphClassifier):
-    """The best tree over all columns, the class being one of them.
-
-    Only the class's neighbours in the tree matter to complete rows. ``"loglik"`` gives a tree over all columns;
-    ``"aic"`` and ``"bic"`` leave out arcs that are not worth their parameters.
-
-    Parameters
-    ----------
-    score : {"loglik", "aic", "bic"}, default "loglik"
-    root : str or int, optional
-        The column at the root of the tree; by default the class.
-    {common}
-    structure_score_ : float
-        The score of the structure at its maximum-likelihood parameters, in nats; higher is better.
-
-    References
-    ----------
-    Chow and Liu (1968), Approximating discrete probability distributions with dependence trees.
-
-    Examples
-    --------
-    >>> import tanbark as tb
-    >>> X = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]] * 3
-    >>> tb.ChowLiuTree().fit(X, [0, 0, 1, 1] * 3).dag_.arcs()
-    [('class', 'x0'), ('x0', 'x1'), ('x0', 'x2')]
-    """
-
-    def __init__(
-        self, *, score: str = "loglik", root: str | int | None = None, alpha: float = 1.0, prior: str = "bdeu",
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, missing: str = "available-case", unseen: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["chow-liu"], self._options("root")
 
 
 @documented

@@ -45,7 +45,7 @@ class TextExplanation:
         return np.asarray(np.exp(log_softmax(self.totals[-1])))
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a frame with a row for the prior and for each word; ``backend`` is "pandas", "polars" or "pyarrow"."""
+        """Return a frame with a row for the prior and for each word; ``backend`` is "pandas", "polars" or "pyarrow"."""
         from tanbark.table.frames import make_frame
 
         shown = np.vstack([np.exp(self.totals[0]), self.probabilities])
@@ -202,12 +202,12 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
         return np.asarray(np.where(sums > 0, logs, -np.log(smooth.shape[1])))
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
-        """Give log P(class) plus the log-probabilities of the words, for every text and class."""
+        """Return log P(class) plus the log-probabilities of the words, for every text and class."""
         check_is_fitted(self)
         return np.asarray(self._matrix(X, reset=False) @ self.word_log_proba_.T) + self._log_prior()
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Give the logarithms of the class probabilities."""
+        """Return the logarithms of the class probabilities."""
         joint = self.predict_joint_log_proba(X)
         impossible = np.isneginf(joint).all(axis=1)
         if impossible.any():
@@ -220,18 +220,18 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
         return np.asarray(log_softmax(joint, axis=1))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Give the class probabilities."""
+        """Return the class probabilities."""
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the most probable class of every text; ties go to the first."""
+        """Return the most probable class of every text; ties go to the first."""
         chosen = self.predict_log_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 
     # ------------------------------------------------------------------ looking inside
 
     def top_words(self, n: int = 10, *, distinctive: bool = True) -> dict[Any, list[str]]:
-        """Give every class's n most telling words, the best first; ties go to the earlier column.
+        """Return every class's n most telling words, the best first; ties go to the earlier column.
 
         Words are ranked by how much more probable they are in the class than in the others together, each weighed by
         its own probability; with ``distinctive=False`` by their probability alone.
@@ -262,7 +262,7 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
         return found
 
     def explain_words(self, words: Iterable[str]) -> TextExplanation:
-        """Say how words, in this order, speak for the classes; a word that was not in training is refused."""
+        """Return how words, in this order, speak for the classes; a word that was not in training is refused."""
         check_is_fitted(self)
         names = self._words().tolist()
         place = {word: column for column, word in enumerate(names)}

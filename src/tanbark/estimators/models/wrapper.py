@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.errors import find
-from tanbark.estimators.documentation import MAX_CELLS, documented, store
-from tanbark.estimators.models.fixed import ScoreOption
+from tanbark.estimators.documentation import MAX_CELLS, ScoreOption, documented, store
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.structure import LEARNERS, Learner
 from tanbark.structure.blanket.scores import SCORERS
@@ -210,7 +209,7 @@ class SelectiveNaiveBayes(SearchedClassifier):
         store(self, locals())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the options by name."""
+        """Return the options by name."""
         return {**super().get_params(deep), "score": self.__dict__["score"]}
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:

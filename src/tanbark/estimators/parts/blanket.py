@@ -39,7 +39,7 @@ class _LengthOption:
 
 
 def _score(self: MarkovBlanketMML, X: Any, y: Any) -> float:
-    """Give minus the message length of these labels with the selected features, in nits; higher is better."""
+    """Return minus the message length of these labels with the selected features, in nits; higher is better."""
     check_is_fitted(self)
     raw = inputs.read_features(self, X)
     _, labels = inputs.read_labels(y, self.classes_)
@@ -147,7 +147,7 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         store(self, locals())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the options by name."""
+        """Return the options by name."""
         return {**super().get_params(deep), "score": self.__dict__["score"]}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -20,7 +20,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Learn cut points per column and replace every number by the position of its interval."""
 
     def _cutter(self) -> Callable[..., Floats]:
-        """Give the function that finds cut points."""
+        """Return the function that finds cut points."""
         raise AssertionError("every discretiser has a way to cut")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -38,11 +38,11 @@ class ParameterEstimator(BaseEstimator):
         self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts, *, unlabelled: Any = None,
         class_prior: Floats | None = None,
     ) -> Tables:  # fmt: skip
-        """Give the counts that tables are estimated from; most take them as they are."""
+        """Return the counts that tables are estimated from; most take them as they are."""
         return counts
 
     def estimate(self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts | None) -> Network:
-        """Give the network with other tables, or with weights."""
+        """Return the network with other tables, or with weights."""
         raise AssertionError("every parameter estimator estimates")
 
     def drawn(self, network: Network, counts: Tables, smoothing: Smoothing, rng: np.random.Generator) -> Network:
@@ -274,7 +274,7 @@ class AWNB(_Weights):
 
 
 def least_depths(tree: Any, n_features: int) -> Floats:
-    """Give the least depth at which a tree tests each feature, the root's being 1; infinity for features unused."""
+    """Return the least depth at which a tree tests each feature, the root's being 1; infinity for features unused."""
     depths = np.full(n_features, math.inf)
     todo = [(0, 1)]
     while todo:

@@ -82,7 +82,7 @@ class ArcReport:
     arcs: tuple[Arc, ...]
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a frame with a row for every pair of columns.
+        """Return a frame with a row for every pair of columns.
 
         ``backend`` is "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
         """

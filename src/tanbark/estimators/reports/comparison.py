@@ -100,7 +100,7 @@ class Comparison:
         return [tuple(self.names[k] for k in order[low:high]) for low, high in spans]
 
     def to_frame(self, *, backend: str | None = None) -> Any:
-        """Give a frame with a line per model; ``backend`` is "pandas", "polars" or "pyarrow"."""
+        """Return a frame with a line per model; ``backend`` is "pandas", "polars" or "pyarrow"."""
         data = {"model": list(self.names), "mean": self.means, "rank": self.ranks, "p": self.p_values}
         return make_frame(data, backend)
 
@@ -172,7 +172,7 @@ def compare_scores(
 
 
 def critical_difference(n_models: int, n_scores: int, alpha: float = 0.05) -> float:
-    """Give Nemenyi's critical difference of mean ranks (Demšar 2006, Section 3.2.2).
+    """Return Nemenyi's critical difference of mean ranks (Demšar 2006, Section 3.2.2).
 
     >>> round(critical_difference(5, 30), 3)
     1.114

@@ -62,7 +62,7 @@ class RowExplanation:
         return waterfall_svg(title, self.ranked(), self.log_odds)
 
     def ranked(self) -> list[Part]:
-        """Give the prior, then the features by strength; where there are very many, the weakest as one."""
+        """Return the prior, then the features by strength; where there are very many, the weakest as one."""
         prior, *features = self.parts
         features.sort(key=lambda part: -abs(part.nats))
         if len(features) <= MOST + 1:
@@ -115,7 +115,7 @@ class Explanation:
         return "".join(f"<div>{row._repr_html_()}</div>" for row in self.rows[:SHOWN]) + rest
 
     def to_frame(self, *, backend: str | None = None) -> Any:
-        """Give a frame with a line per row and part; ``backend`` is "pandas", "polars" or "pyarrow"."""
+        """Return a frame with a line per row and part; ``backend`` is "pandas", "polars" or "pyarrow"."""
         lines = [(row, part) for row in self.rows for part in row.parts]
         data = {
             "row": [row.row for row, _ in lines],

@@ -46,7 +46,7 @@ def measure(labels: NDArray[Any], proba: Floats, classes: NDArray[Any]) -> dict[
 
 
 def _area(positive: NDArray[np.bool_], scores: Floats) -> float:
-    """Give the share of pairs of a positive and a negative row that the scores put in the right order; ties half."""
+    """Return the share of pairs of a positive and a negative row that the scores put in the right order; ties half."""
     from scipy.stats import rankdata
 
     n = int(positive.sum())

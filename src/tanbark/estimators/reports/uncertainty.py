@@ -38,7 +38,7 @@ def draw_table(counts: NDArray[Any], axis: int, smoothing: Smoothing, rng: np.ra
 
 
 def _shapes(counts: NDArray[Any], axis: int, smoothing: Smoothing) -> Floats:
-    """Give the parameters of a family's Dirichlet distributions."""
+    """Return the parameters of a family's Dirichlet distributions."""
     shapes = np.asarray(counts + prior_mass(counts, axis, smoothing), dtype=np.float64)
     return np.where(shapes.sum(axis=axis, keepdims=True) > 0, shapes, 1.0)
 
@@ -85,7 +85,7 @@ class Drawing:
 def proba_interval(
     model: NetworkClassifier, codes: Codes, *, level: Any, n_draws: Any, random_state: Any
 ) -> tuple[Floats, Floats]:
-    """Give the lower and upper ends of the equal-tailed credible intervals; see ``predict_proba_interval``."""
+    """Return the lower and upper ends of the equal-tailed credible intervals; see ``predict_proba_interval``."""
     share = check_fraction("level", level, inside=True)
     check_count("n_draws", n_draws, least=2)
     if isinstance(random_state, np.random.RandomState):
@@ -156,7 +156,7 @@ def _gather(part: Counted, codes: Codes, missing: NDArray[np.bool_], rows: NDArr
 
 
 def network_counts(network: Network, counts: Sequence[NDArray[Any]]) -> list[Counted]:
-    """Give the counts of all families, summed over the class."""
+    """Return the counts of all families, summed over the class."""
     target, found = network.target, []
     for node, table in enumerate(counts):
         axes = network.axes(node)

@@ -50,7 +50,7 @@ class CrossValidation:
         )  # fmt: skip
 
     def to_frame(self, *, backend: str | None = None) -> Any:
-        """Give a frame with a line per model and fold; ``backend`` is "pandas", "polars" or "pyarrow"."""
+        """Return a frame with a line per model and fold; ``backend`` is "pandas", "polars" or "pyarrow"."""
         lines = [(model, fold) for model, found in self.scores.items() for fold in range(len(found["accuracy"]))]
         data: dict[str, Any] = {"model": [model for model, _ in lines], "fold": [fold for _, fold in lines]}
         for key in MEASURES:
@@ -166,7 +166,7 @@ def _take(data: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def _with_structure(model: Any, X: Any, y: Any) -> Any:
-    """Give a classifier that has the structure which a model learns from all rows."""
+    """Return a classifier that has the structure which a model learns from all rows."""
     if not isinstance(model, NetworkClassifier):
         return model
     fitted = clone(model).fit(X, y)

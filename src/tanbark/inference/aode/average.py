@@ -51,7 +51,7 @@ class SuperParents:
             return np.log(self.shares)
 
     def joined(self, sizes: NDArray[np.int64]) -> Joined | None:
-        """Give the tables of joined children, made once; None where they would be too large or unsafe."""
+        """Return the tables of joined children, made once; None where they would be too large or unsafe."""
         if "_joined" not in self.__dict__:
             self.__dict__["_joined"] = join(self, sizes)
         return cast("Joined | None", self.__dict__["_joined"])

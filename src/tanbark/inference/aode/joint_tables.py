@@ -66,7 +66,7 @@ def join(models: SuperParents, sizes: NDArray[np.int64]) -> Joined | None:
 
 
 def _states_of(models: SuperParents) -> NDArray[np.int64]:
-    """Give how many states the super-parents of each model have."""
+    """Return how many states the super-parents of each model have."""
     return np.diff(models.starts, append=len(models.prior))
 
 

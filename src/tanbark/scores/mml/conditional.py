@@ -106,7 +106,7 @@ def _without_curvature(length: MessageLength, problem: _Problem, at: Floats) -> 
 
 
 def nb_variances(states: Sequence[int], alpha: float, class_alpha: float) -> Floats:
-    """Give the prior variance of every row of coefficients: the intercept, then the contrasts of every feature."""
+    """Return the prior variance of every row of coefficients: the intercept, then the contrasts of every feature."""
     spread = float(polygamma(1, alpha))
     intercept = float(polygamma(1, class_alpha))
     intercept += sum(spread / r - float(polygamma(1, r * alpha)) for r in states)
@@ -115,7 +115,7 @@ def nb_variances(states: Sequence[int], alpha: float, class_alpha: float) -> Flo
 
 @lru_cache(maxsize=256)
 def contrasts(r: int) -> Floats:
-    """Give orthonormal contrasts of ``r`` states, (r, r - 1), whose columns sum to zero (Helmert).
+    """Return orthonormal contrasts of ``r`` states, (r, r - 1), whose columns sum to zero (Helmert).
 
     >>> contrasts(2).round(4).tolist()
     [[0.7071], [-0.7071]]
@@ -129,7 +129,7 @@ def contrasts(r: int) -> Floats:
 
 
 def feature_contrasts(codes: ArrayLike, r: int) -> Floats:
-    """Give the contrasts of every row's state, (n_rows, r - 1); a gap has zeros."""
+    """Return the contrasts of every row's state, (n_rows, r - 1); a gap has zeros."""
     padded = np.vstack([contrasts(r), np.zeros((1, max(r - 1, 0)))])
     return padded[np.minimum(np.asarray(codes, np.int64), r)]
 
@@ -170,13 +170,13 @@ def message(
 
 
 def information(design: Floats, cells: Floats, at: Floats) -> Floats:
-    """Give the Fisher information of coefficients, (free, free, p, p) over class contrasts a >= b and columns."""
+    """Return the Fisher information of coefficients, (free, free, p, p) over class contrasts a >= b and columns."""
     problem = _Problem(design, cells.T, np.full(design.shape[1], np.inf))
     return problem.information(problem.state(at))
 
 
 def maximum(design: Floats, cells: Floats) -> tuple[Floats, float, Floats]:
-    """Give the log-odds coefficients of greatest likelihood for two classes, minus its log, and their information.
+    """Return the log-odds coefficients of greatest likelihood for two classes, minus its log, and their information.
 
     The odds are those of the first class. Where the likelihood has no maximum, the information is next to singular.
     """
@@ -220,7 +220,7 @@ class _Problem:
         return np.asarray((excess @ self.design).T + here.at / self.variances[:, None])
 
     def information(self, here: _State, known: Floats | None = None) -> Floats:
-        """Give the Fisher information, (free, free, p, p) over class contrasts and columns; a >= b is filled.
+        """Return the Fisher information, (free, free, p, p) over class contrasts and columns; a >= b is filled.
 
         ``known`` holds it for the first columns of the design, where these suffice to tell the probabilities.
         """
@@ -240,7 +240,7 @@ class _Problem:
         return out
 
     def curvature(self, here: _State, known: Floats | None = None) -> tuple[Floats, float]:
-        """Give the lower Cholesky factor of the Hessian, coefficients by class contrast, and its log determinant."""
+        """Return the lower Cholesky factor of the Hessian, coefficients by class contrast, and its log determinant."""
         size = here.at.size
         out = self.information(here, known).transpose(0, 2, 1, 3).reshape(size, size)
         diagonal = np.arange(size)
@@ -277,7 +277,7 @@ class _Problem:
 
 
 def _weighted_square(design: Floats, weight: Floats, *, positive: bool) -> Floats:
-    """Give design' diag(weight) design; with weights that are not negative it costs half."""
+    """Return design' diag(weight) design; with weights that are not negative it costs half."""
     if positive:
         scaled = design * np.sqrt(np.maximum(weight, 0.0))[:, None]
         return np.asarray(scaled.T @ scaled)

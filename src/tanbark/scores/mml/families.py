@@ -186,7 +186,7 @@ def arc_gains(counts: ArrayLike, *, alpha: float = 1.0) -> tuple[Floats, Floats]
 def sparse_arc_gains(
     cells: ArrayLike, x_class: ArrayLike, y_class: ArrayLike, *, alpha: float = 1.0
 ) -> tuple[float, float]:
-    """Give what :func:`arc_gains` gives for one pair, from the counts of the cells that occur and two margins.
+    """Return what :func:`arc_gains` gives for one pair, from the counts of the cells that occur and two margins.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def _binary(score: str, configs: ArrayLike, counts: ArrayLike) -> tuple[NDArray[
 
 
 def _constant(d: int) -> float:
-    """Give the note's lattice constant."""
+    """Return the note's lattice constant."""
     return 0.5 * d * (1 + math.log(_KAPPA[d - 1] if d <= len(_KAPPA) else min(_KAPPA)))
 
 

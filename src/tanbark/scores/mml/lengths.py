@@ -66,13 +66,13 @@ class MessageLength:
         return self.nll + self.first_part if self.valid else math.nan
 
     def to_dict(self) -> dict[str, float]:
-        """Give the total and every part by name."""
+        """Return the total and every part by name."""
         names = ("total", "first_part", "second_part", "neg_log_prior", "half_logdet", "lattice", "d", "one_part")
         return {name: getattr(self, name) for name in (*names, "valid")}
 
 
 def lattice(d: int) -> float:
-    r"""Give the lattice constant of a message that states ``d`` parameters.
+    r"""Return the lattice constant of a message that states ``d`` parameters.
 
     .. math:: c_d = \frac{d}{2}(1 + \ln\kappa_d)
 

@@ -46,7 +46,7 @@ def nb_adaptive(
 
 
 def class_evidence(labels: Integers, n_classes: int, alpha: float, context: Integers | None = None) -> Floats:
-    """Give log P(class | context, rows before) for every class and row, (n_classes, n_rows)."""
+    """Return log P(class | context, rows before) for every class and row, (n_classes, n_rows)."""
     group = np.zeros(len(labels), np.int64) if context is None else context
     seen = earlier_counts(group, labels, n_classes)
     return np.asarray(np.log(seen + alpha) - np.log(seen.sum(axis=0) + alpha * n_classes))
@@ -55,7 +55,7 @@ def class_evidence(labels: Integers, n_classes: int, alpha: float, context: Inte
 def feature_evidence(
     codes: Integers, r: int, labels: Integers, n_classes: int, alpha: float, context: Integers | None = None
 ) -> Floats:
-    """Give log P(the row's state | class, context, rows before) for every class and row; 0 where there is a gap."""
+    """Return log P(the row's state | class, context, rows before) for every class and row; 0 where there is a gap."""
     out = np.zeros((n_classes, len(labels)))
     there = np.flatnonzero(codes < r)
     group = np.zeros(len(there), np.int64) if context is None else context[there]

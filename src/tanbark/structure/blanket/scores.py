@@ -42,10 +42,10 @@ class Scorer(Protocol):
     """Gives message lengths of the class with sets of features."""
 
     def length(self, chosen: Chosen) -> MessageLength:
-        """Give the length with the chosen features."""
+        """Return the length with the chosen features."""
 
     def extended(self, chosen: Chosen, candidates: Sequence[int]) -> list[float]:
-        """Give the length with the chosen features and each candidate in turn."""
+        """Return the length with the chosen features and each candidate in turn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +104,12 @@ class TableScorer:
         self.rows, self.options = rows, options
 
     def length(self, chosen: Chosen) -> MessageLength:
-        """Give the length with the chosen features."""
+        """Return the length with the chosen features."""
         keys, first = self.rows.keys(chosen)
         return self._told(chosen, self.rows.class_table(keys, len(first)))
 
     def extended(self, chosen: Chosen, candidates: Sequence[int]) -> list[float]:
-        """Give the length with the chosen features and each candidate in turn."""
+        """Return the length with the chosen features and each candidate in turn."""
         keys, first = self.rows.keys(chosen)
         found = []
         for feature in candidates:
@@ -136,11 +136,11 @@ class JointScorer:
         self.gains = np.array([mml.nb_gain(table, alpha=self.alpha) for table in self.tables])
 
     def length(self, chosen: Chosen) -> MessageLength:
-        """Give the length with the chosen features."""
+        """Return the length with the chosen features."""
         return mml.nb_joint(self.class_counts, self.tables, chosen, alpha=self.alpha)
 
     def extended(self, chosen: Chosen, candidates: Sequence[int]) -> list[float]:
-        """Give the length with the chosen features and each candidate in turn."""
+        """Return the length with the chosen features and each candidate in turn."""
         base = self._nothing - float(self.gains[list(chosen)].sum())
         return [base - float(self.gains[feature]) for feature in candidates]
 
@@ -168,11 +168,11 @@ class LogitScorer:
         self._known: tuple[Chosen, MessageLength, Floats] | None = None
 
     def length(self, chosen: Chosen) -> MessageLength:
-        """Give the length with the chosen features."""
+        """Return the length with the chosen features."""
         return self._settle(chosen)[0]
 
     def extended(self, chosen: Chosen, candidates: Sequence[int]) -> list[float]:
-        """Give the length with the chosen features and each candidate in turn."""
+        """Return the length with the chosen features and each candidate in turn."""
         start = self._settle(chosen)[1]
         keys, first = self.rows.keys(chosen)
         if 2 * len(first) > self.rows.n_rows:  # hardly two rows are alike: they need not be brought together
@@ -257,12 +257,12 @@ class AdaptiveScorer:
         self._keep = rows.codes.size * rows.n_classes * 8 <= KEPT_BYTES
 
     def length(self, chosen: Chosen) -> MessageLength:
-        """Give the length with the chosen features."""
+        """Return the length with the chosen features."""
         free = self.rows.n_classes - 1 + sum((self.rows.states[j] - 1) * self.rows.n_classes for j in chosen)
         return MessageLength(sequential.told(self._total(chosen), self.rows.labels), d=free, one_part=True)
 
     def extended(self, chosen: Chosen, candidates: Sequence[int]) -> list[float]:
-        """Give the length with the chosen features and each candidate in turn."""
+        """Return the length with the chosen features and each candidate in turn."""
         base = self._total(chosen)
         return [sequential.told(base + self._evidence(feature), self.rows.labels) for feature in candidates]
 
@@ -292,7 +292,7 @@ class PolytreeScorer:
         self.rows, self.options = rows, options
 
     def length(self, chosen: Chosen) -> MessageLength:
-        """Give the length with the chosen features."""
+        """Return the length with the chosen features."""
         members = sorted(chosen)
         rng = np.random.default_rng([self.options.seed, *members])
         states = [self.rows.states[j] for j in members]
@@ -301,7 +301,7 @@ class PolytreeScorer:
         )
 
     def extended(self, chosen: Chosen, candidates: Sequence[int]) -> list[float]:
-        """Give the length with the chosen features and each candidate in turn."""
+        """Return the length with the chosen features and each candidate in turn."""
         return [self.length((*chosen, feature)).total for feature in candidates]
 
 
@@ -315,14 +315,14 @@ class NoteScorer:
             raise OptionError(msg)
 
     def length(self, chosen: Chosen) -> MessageLength:
-        """Give the length with the chosen features, in the order of their columns."""
+        """Return the length with the chosen features, in the order of their columns."""
         members = sorted(chosen)
         keys, first = self.rows.keys(tuple(members))
         table = self.rows.class_table(keys, len(first))
         return mml.note_nb(self.rows.codes[members][:, first].T, table, legacy_strict=self.options.legacy_strict)
 
     def extended(self, chosen: Chosen, candidates: Sequence[int]) -> list[float]:
-        """Give the length with the chosen features and each candidate in turn."""
+        """Return the length with the chosen features and each candidate in turn."""
         return [self.length((*chosen, feature)).total for feature in candidates]
 
 

@@ -17,7 +17,7 @@ DIRECTIONS = {"forward": False, "both": True}
 
 
 def learn(counts: CountEngine, *, score: str = "nb_logit", direction: str = "forward", alpha: float = 1.0) -> Learnt:
-    """Give naive Bayes on the features that shorten the message of the class.
+    """Return naive Bayes on the features that shorten the message of the class.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class BlanketTrace(tuple[TraceStep, ...]):
         return "\n".join(f"{text:<{width}}{length:>12.4f}  {note}".rstrip() for text, length, note in lines)
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Give a frame with a row for each candidate of each step: step, candidate, length, change, taken.
+        """Return a frame with a row for each candidate of each step: step, candidate, length, change, taken.
 
         ``change`` is against the length before the step, and negative where the candidate shortens the message. Steps
         without candidates have a row of their own. ``backend`` is "pandas", "polars" or "pyarrow"; by default the first

@@ -169,7 +169,7 @@ class Conditional:
     # ------------------------------------------------------------------ moves
 
     def moves(self) -> Floats:
-        """Give the gain of every legal move, (kind, x, y); -inf where it is not legal or cannot gain."""
+        """Return the gain of every legal move, (kind, x, y); -inf where it is not legal or cannot gain."""
         legal = self.graph.legal()
         out = np.full(legal.shape, -np.inf)
         run_threads(self._toggle, [(y, legal, out) for y in self._nodes], self._threads)
@@ -218,7 +218,7 @@ class Conditional:
             out[2, x, y] = self._cll_with((x, y), after) - self.cll + saved
 
     def _cll_with(self, nodes: tuple[int, ...], families: tuple[Family, ...]) -> float:
-        """Give the conditional log-likelihood with other families of some nodes."""
+        """Return the conditional log-likelihood with other families of some nodes."""
         from tanbark.structure.conditional import kernels
 
         rest, own = self._without(nodes)
@@ -227,7 +227,7 @@ class Conditional:
         return own + first.likely + second.likely - float(total)
 
     def _may_gain(self, saved: float, families: tuple[Family, ...]) -> bool:
-        """Tell whether a move is worth a look: no table too large, and no price above all that could be gained."""
+        """Return whether a move is worth a look: no table too large, and no price above all that could be gained."""
         cells = [math.prod(int(self.rows.states[c]) for c in (*parents, node)) for node, parents in families]
         return max(cells) <= self._max_cells and -self.cll + saved > TIE
 
@@ -238,12 +238,12 @@ class Conditional:
 
 
 def _relevant(family: Family) -> bool:
-    """Tell whether the class is in a family; the others cancel out."""
+    """Return whether the class is in a family; the others cancel out."""
     return family[0] == CLASS or CLASS in family[1]
 
 
 def _columns(family: Family) -> Integers:
-    """Give the feature columns of a family, the node last."""
+    """Return the feature columns of a family, the node last."""
     node, parents = family
     return np.array([p - 1 for p in (*parents, node) if p != CLASS], np.int64)
 

@@ -138,7 +138,7 @@ def score_families(
     codes: Array, states: Array, starts: Array, labels: Array, weights: Array, totals: Array, rest: Array, own: float,
     members: Array, ends: Array, radix: int, relevant: Array, out: Array,
 ) -> None:  # fmt: skip
-    """Give the conditional log-likelihood with each of some families of one node in place of the one taken out."""
+    """Return the conditional log-likelihood with each of some families of one node in place of the one taken out."""
     rows, classes = rest.shape
     keys, nowhere = np.empty(rows, np.int64), np.full(rows, -1, np.int64)
     for place in range(len(relevant)):

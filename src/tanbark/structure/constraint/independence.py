@@ -93,7 +93,7 @@ class IndependenceTests:
         return bits, first, self._states, segments
 
     def log_factor(self, x: int, y: int, given: Sequence[int] = ()) -> float:
-        """Give ln BF(x, y | given, and the class where it is always given); positive means independent."""
+        """Return ln BF(x, y | given, and the class where it is always given); positive means independent."""
         from tanbark.scores import dirichlet_kernels as kernels
 
         codes, weights, states, labels, n_given = self._keys
@@ -157,7 +157,7 @@ class IndependenceTests:
         return found[:deleted], int(tests[0])
 
     def _room(self, thread: int, order: int) -> tuple[Any, Any]:
-        """Give a thread room for separating sets of a size; what there is serves smaller ones too."""
+        """Return a thread room for separating sets of a size; what there is serves smaller ones too."""
         from tanbark.structure.constraint import kernels
 
         held, room = self._rooms.get(thread, (-1, (None, None)))
@@ -201,7 +201,7 @@ class IndependenceTests:
 
 
 def combination_at(rank: int, n: int, size: int) -> Integers:
-    """Give the combination of ``range(n)`` with a rank in lexicographic order.
+    """Return the combination of ``range(n)`` with a rank in lexicographic order.
 
     >>> combination_at(4, 4, 2).tolist()
     [1, 3]
@@ -218,7 +218,7 @@ def combination_at(rank: int, n: int, size: int) -> Integers:
 
 
 def family_scores(counts: CountEngine, families: Sequence[Sequence[int]], ess: float) -> NDArray[np.float64]:
-    """Give the BDeu of families, each its parents and then its node, on the rows without a gap in the family."""
+    """Return the BDeu of families, each its parents and then its node, on the rows without a gap in the family."""
     states = counts.schema.cardinalities
     sizes = [math.prod(states[c] for c in family) for family in families]
     dense = [k for k, size in enumerate(sizes) if size <= DENSE_CELLS]
@@ -235,7 +235,7 @@ def family_scores(counts: CountEngine, families: Sequence[Sequence[int]], ess: f
 
 
 def _family_score(table: NDArray[Any], ess: float, size: float) -> float:
-    """Give h of a family less h of its parents, from the counts by parent configuration and state of the node."""
+    """Return h of a family less h of its parents, from the counts by parent configuration and state of the node."""
     above, below = table[table > 0], table.sum(axis=1)
     below, q = below[below > 0], size / table.shape[1]
     more = (gammaln(ess / size + above) - gammaln(ess / size)).sum()

@@ -216,7 +216,7 @@ def _factor_of_keys(
     keys: Array, n_keys: int, codes_x: Array, n_x: int, codes_y: Array, n_y: int, weights: Array, q: float, ess: float,
     cells: Array, dense: Array, slots: Array, sums: Array, store: Any,
 ) -> float:  # fmt: skip
-    """Give the log Bayes factor from the rows' keys of the condition: by a full table, or by its observed cells."""
+    """Return the log Bayes factor from the rows' keys of the condition: by a full table, or by its observed cells."""
     weighted = len(weights) > 0
     size = n_keys * n_x * n_y
     if size <= len(dense):

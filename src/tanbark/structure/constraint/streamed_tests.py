@@ -45,7 +45,7 @@ class LevelTests:
         self._cells: dict[ColumnSet, tuple[Integers, Counts]] = {}
 
     def log_factor(self, x: int, y: int, given: Sequence[int] = ()) -> float:
-        """Give ln BF(x, y | given, and the class where it is always given); positive means independent."""
+        """Return ln BF(x, y | given, and the class where it is always given); positive means independent."""
         test = (x, y, tuple(given))
         self._fetch(iter([test]), test)
         return self._factor(test)

@@ -159,7 +159,7 @@ class _Program:
         return np.asarray(answer.x), multipliers
 
     def _without_answer(self, child: Integers) -> tuple[Floats, Floats]:
-        """Give equal shares and no multipliers, for a linear programme that the solver gave up."""
+        """Return equal shares and no multipliers, for a linear programme that the solver gave up."""
         return 1.0 / np.bincount(child, minlength=self.n)[child], np.zeros(len(self.clusters))
 
     def _bound(self, columns: Integers, multipliers: Floats) -> tuple[float, Floats]:

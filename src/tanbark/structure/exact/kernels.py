@@ -53,7 +53,7 @@ def best_sinks(best: Array, n: int, total: Array, sink: Array) -> None:
 
 @kernel
 def rounding(score: float) -> float:
-    """Tell how far sums that ought to be this score may lie apart."""
+    """Return how far sums that ought to be this score may lie apart."""
     return 1e-9 + 1e-12 * abs(score)
 
 

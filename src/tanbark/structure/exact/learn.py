@@ -157,7 +157,7 @@ class _Search:
         self.report = ExactReport(self.method, self.n, self.n_bytes)
 
     def run(self) -> dict[int, tuple[int, ...]]:
-        """Give the best parents of every column; leave the score in ``total``."""
+        """Return the best parents of every column; leave the score in ``total``."""
         if self.n == 0:
             return {}
         return self._programme() if self.method == "ip" else self._all_subsets()
@@ -256,7 +256,7 @@ def _bound_beyond(found: Any) -> float:
 
 
 def needed_memory(n: int) -> int:
-    """Give the bytes that the search over n columns takes: h, best families, best orders and last nodes.
+    """Return the bytes that the search over n columns takes: h, best families, best orders and last nodes.
 
     >>> needed_memory(20) >> 20
     97
@@ -265,7 +265,7 @@ def needed_memory(n: int) -> int:
 
 
 def allowed_memory(max_memory: float | None) -> float:
-    """Give the bytes that a search may take: those given, or half of what is free."""
+    """Return the bytes that a search may take: those given, or half of what is free."""
     check_limit("max_memory", max_memory, "bytes")
     return _free_memory() / 2 if max_memory is None else float(max_memory)
 
@@ -281,7 +281,7 @@ def refuse_memory(n: int, needed: int, allowed: float) -> None:
 
 
 def _free_memory() -> float:
-    """Give the bytes of memory that are free, as far as the machine tells."""
+    """Return the bytes of memory that are free, as far as the machine tells."""
     try:
         with open("/proc/meminfo") as file:
             kibibytes = next(line.split()[1] for line in file if line.startswith("MemAvailable"))

@@ -18,7 +18,7 @@ from tanbark.structure.constraint.kernels import next_combination
 
 @kernel
 def set_number(members: Array, skip: int, binomials: Array) -> int:
-    """Give the lexicographic number of a set, one place of it left out where ``skip`` is not negative."""
+    """Return the lexicographic number of a set, one place of it left out where ``skip`` is not negative."""
     n = len(binomials) - 1
     size = len(members) - (skip >= 0)
     number, left = binomials[n, size] - 1, size

@@ -136,7 +136,7 @@ class _Levels:
         return [(combination_at(start, self.n, size), start, stop) for start, stop in blocks(total, step)]
 
     def _numbers(self, size: int) -> NDArray[np.int64]:
-        """Give the binomials "a over b", b up to a size."""
+        """Return the binomials "a over b", b up to a size."""
         return np.array([[math.comb(a, b) for b in range(size + 1)] for a in range(self.n + 1)], np.int64)
 
     def _count(self, size: int, wanted: Any, h: NDArray[np.float64], cells: NDArray[np.int32]) -> None:

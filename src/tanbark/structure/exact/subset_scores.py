@@ -20,7 +20,7 @@ BLOCK_COLUMNS, BLOCK_BITS = 6, 7  # the last columns, whose subsets are summed t
 
 
 def complete_rows(counts: CountEngine) -> tuple[NDArray[np.unsignedinteger], NDArray[np.float64]]:
-    """Give the coded rows without a gap, and their weights (none where every row counts once)."""
+    """Return the coded rows without a gap, and their weights (none where every row counts once)."""
     codes, weights = coded_rows(counts)
     known = (codes != missing_code(codes)).all(axis=0)
     if known.all():

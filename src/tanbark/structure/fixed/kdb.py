@@ -56,7 +56,7 @@ def feature_order(values: NDArray[np.float64]) -> list[int]:
 
 
 def pair_matrix(counts: CountEngine, n: int) -> NDArray[np.float64]:
-    """Give I(Xi; Xj | C) in nats per row for all pairs, as a symmetric matrix."""
+    """Return I(Xi; Xj | C) in nats per row for all pairs, as a symmetric matrix."""
     pairs = counts.pair_information()
     matrix = np.zeros((n, n))
     matrix[pair_indices(n)] = pairs.gain / np.maximum(pairs.rows, 1e-300)

@@ -8,6 +8,6 @@ from tanbark.structure.result import Learnt
 
 
 def learn(counts: CountEngine) -> Learnt:
-    """Give the naive Bayes graph; there is nothing to learn."""
+    """Return the naive Bayes graph; there is nothing to learn."""
     names = counts.schema.names
     return Learnt(Dag.augmented(names, [()] * (len(names) - 1)))

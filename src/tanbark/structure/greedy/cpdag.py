@@ -24,7 +24,7 @@ class Families:
         self._place: dict[tuple[int, bytes], int] = {}
 
     def look_up(self, owner: NDArray[np.int64], masks: Bools) -> Floats:
-        """Give a row of gains for every family, measuring those that are new."""
+        """Return a row of gains for every family, measuring those that are new."""
         places, fresh = [], []
         keys = masks.view(f"V{masks.shape[1]}").ravel().tolist()
         for number, key in enumerate(zip(owner.tolist(), keys, strict=True)):

@@ -70,7 +70,7 @@ def find_families(adjacent: Array, states: Array, most: int, max_cells: float) -
 
 @kernel
 def _joins(adjacent: Array, y: int, w: int, mask: Array) -> bool:
-    """Tell whether a neighbour of y is adjacent to all neighbours of y in a set."""
+    """Return whether a neighbour of y is adjacent to all neighbours of y in a set."""
     joined = True
     for v in range(len(mask)):
         joined &= not (mask[v] and adjacent[y, v]) or adjacent[v, w] or adjacent[w, v]
@@ -200,7 +200,7 @@ def _surely_below(adjacent: Array, y: int, mask: Array, below: Array, stack: Arr
 
 @kernel
 def _member(adjacent: Array, near: Any, y: int, mask: Array, x: int, other: Array, late: int) -> Array:
-    """Give a graph of a class in which y, and x unless that is below 0, have given parents; empty if there is none.
+    """Return a graph of a class in which y, and x unless that is below 0, have given parents; empty if there is none.
 
     With ``late`` as little as possible leads into that node; x, if it can be, then stands right before it.
     """
@@ -222,7 +222,7 @@ def _member(adjacent: Array, near: Any, y: int, mask: Array, x: int, other: Arra
 
 @kernel
 def _may_turn(adjacent: Array, x: int, y: int, mask: Array, other: Array) -> bool:
-    """Tell whether nothing next to both ends of x -> y, with their parents given, closes a circle with it or y -> x."""
+    """Return whether no neighbour of both ends of x -> y, given their parents, closes a cycle with it or y -> x."""
     may = True
     for w in range(len(mask)):
         to_x, to_y = adjacent[w, x] or adjacent[x, w], adjacent[w, y] or adjacent[y, w]
@@ -234,7 +234,7 @@ def _may_turn(adjacent: Array, x: int, y: int, mask: Array, other: Array) -> boo
 def _legal_member(
     adjacent: Array, near: Any, y: int, mask: Array, x: int, other: Array, how: int, stack: Array
 ) -> Array:
-    """Give a graph of a class from which an arc x -> y may be added (0), deleted (1) or turned (2); empty if none is.
+    """Return a graph of a class from which an arc x -> y may be added (0), deleted (1) or turned (2); empty if none is.
 
     y has the parents ``mask`` in it and, for a turn, x the parents ``other``.
     """

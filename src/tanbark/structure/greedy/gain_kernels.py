@@ -12,7 +12,7 @@ from tanbark.machine import kernel
 
 @kernel
 def _log_gamma(x: float) -> float:
-    """Give ln Gamma(x) for x > 0: Stirling's series past 10, and the recursion up to there."""
+    """Return ln Gamma(x) for x > 0: Stirling's series past 10, and the recursion up to there."""
     shift = 1.0
     while x < 10.0:
         shift *= x
@@ -33,7 +33,7 @@ def list_n_log_n(size: int) -> Array:
 
 @kernel
 def _term(n: float, a: float, base: float, known: Array) -> float:
-    """Give n ln n where a is 0, else ln Gamma(a + n) - ln Gamma(a), whose last part is ``base``."""
+    """Return n ln n where a is 0, else ln Gamma(a + n) - ln Gamma(a), whose last part is ``base``."""
     if n <= 0.0:
         return 0.0
     if a > 0.0:
@@ -46,7 +46,7 @@ def _term(n: float, a: float, base: float, known: Array) -> float:
 
 @kernel
 def flat_gains(flat: Array, layout: Array, masses: Array, price: int, known: Array, out: Array) -> None:
-    r"""Give the gain of candidate parents from (configurations, child, candidate) counts.
+    r"""Return the gain of candidate parents from (configurations, child, candidate) counts.
 
     .. math:: \sum f_0(n_{jkl}) - \sum f_1(n_{j \cdot l}) - \sum f_2(n_{jk \cdot}) + \sum f_3(n_{j \cdot \cdot})
 

@@ -27,7 +27,7 @@ EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # alike for equivalent graphs; w
 
 
 def _masses(score: str, layout: Integers, ess: float) -> Floats:
-    """Give the prior masses of a cell, of a configuration, and of both without the candidate; 0 for n ln n."""
+    """Return the prior masses of a cell, of a configuration, and of both without the candidate; 0 for n ln n."""
     configs, states, levels = (layout[:, 1] * layout[:, 3]).astype(float), layout[:, 5], layout[:, 7]
     if score == "bdeu":
         sizes = [configs * levels * states, configs * levels, configs * states, configs]

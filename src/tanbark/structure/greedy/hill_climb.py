@@ -77,7 +77,7 @@ class Climb(MovingGraph):
                 yield node, tuple(sorted((*self.parents(node), parent)))
 
     def moves(self) -> Floats:
-        """Give the gain of every move, (kind, x, y); -inf where it is not legal."""
+        """Return the gain of every move, (kind, x, y); -inf where it is not legal."""
         gains = np.stack([self._toggle, self._toggle, self._toggle + self._toggle.T])
         return np.where(self.legal(), gains, -np.inf)
 

@@ -29,7 +29,7 @@ class MovingGraph:
         self.reach = reachable(start)
 
     def parents(self, node: int) -> tuple[int, ...]:
-        """Give the sorted parents of a node."""
+        """Return the sorted parents of a node."""
         return tuple(np.flatnonzero(self.arcs[:, node]).tolist())
 
     def legal(self) -> Bools:

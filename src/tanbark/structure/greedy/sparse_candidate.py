@@ -115,7 +115,7 @@ def _empirical(counts: CountEngine) -> list[Floats]:
 
 
 def _divergences(empirical: list[Floats], model: Sequence[Sequence[Floats]]) -> list[float]:
-    """Give KL(empirical || model) of every pair; infinite where the model rules out what was seen."""
+    """Return KL(empirical || model) of every pair; infinite where the model rules out what was seen."""
     first, second = pair_indices(len(model))
     found = []
     for table, x, y in zip(empirical, first.tolist(), second.tolist(), strict=True):

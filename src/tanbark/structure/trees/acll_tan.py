@@ -55,7 +55,7 @@ def learn(counts: CountEngine, *, beta: float | None = None, pseudo: float = 1.0
 
 
 def arc_gains(counts: CountEngine, features: list[int], beta: float, pseudo: float) -> NDArray[np.float64]:
-    """Give what each arc between features adds to the aCLL, by (parent, child), on the rows that have both."""
+    """Return what each arc between features adds to the aCLL, by (parent, child), on the rows that have both."""
     n, target = len(features), counts.schema.target
     gains = np.zeros((n, n))
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]

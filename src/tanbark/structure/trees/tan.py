@@ -54,7 +54,7 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
 
 
 def penalty_per_parameter(score: str, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the price of a parameter for every pair; with gaps, pairs rest on different numbers of rows."""
+    """Return the price of a parameter for every pair; with gaps, pairs rest on different numbers of rows."""
     if len(rows) and (rows == rows[0]).all():
         return np.full(len(rows), penalty(score, float(rows[0])))
     different, place = np.unique(rows, return_inverse=True)

@@ -41,7 +41,7 @@ class Evaluator(Protocol):
         """Hear which structures will be scored soon; an evaluator for which that is a pass scores them together."""
 
     def score(self, structure: Structure) -> float:
-        """Give the mean score over the folds."""
+        """Return the mean score over the folds."""
 
     def settle(self, structure: Structure) -> None:
         """Make a structure the one that the next ones differ from by little."""
@@ -103,12 +103,12 @@ def _best_move(candidates: Iterable[Move], evaluate: Evaluator) -> tuple[Move | 
 
 
 def naive_start(counts: CountEngine) -> Structure:
-    """Give naive Bayes: every feature is in, without feature parents."""
+    """Return naive Bayes: every feature is in, without feature parents."""
     return ((),) * len(counts.schema.features)
 
 
 def empty_start(counts: CountEngine) -> Structure:
-    """Give the class alone: every feature is out."""
+    """Return the class alone: every feature is out."""
     return (None,) * len(counts.schema.features)
 
 
@@ -118,7 +118,7 @@ def varied_features(counts: CountEngine) -> list[int]:
 
 
 def replaced(structure: Structure, feature: int, parents: Parents) -> Structure:
-    """Give a structure with other parents of one feature."""
+    """Return a structure with other parents of one feature."""
     return (*structure[:feature], parents, *structure[feature + 1 :])
 
 
