@@ -166,7 +166,7 @@ def test_it_starts_where_it_is_told():
     ("options", "message"),
     [
         ({"score": "bicc"}, "Did you mean 'bic'"),
-        ({"ess": 0.0}, "ess must be"),
+        ({"ess": 0.0}, "ess, the equivalent sample size, must be"),
         ({"max_parents": -1}, "max_parents"),
         ({"tabu": 1.5}, "tabu must be"),
         ({"shake": 0}, "shake must be"),

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from tanbark.draw.waterfall import steps, waterfall_svg
+from tanbark.draw.waterfall import steps
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -90,10 +90,10 @@ def test_networks_and_tables_are_drawn(model):
 def test_explanations_are_drawn(model):
     clf, X, _ = model
     row = clf.explain(X.iloc[:1])[0]
-    bars = steps(row)
+    bars = steps(row.ranked(), row.log_odds)
     assert [bar.start for bar in bars[1:-1]] == [bar.stop for bar in bars[:-2]]
     assert bars[-2].stop == pytest.approx(row.log_odds) == bars[-1].stop
-    ET.fromstring(waterfall_svg(row))
+    ET.fromstring(row._repr_html_())
     ax = tb.plot.plot_explanation(row)
     assert ax.get_yticklabels()[-1].get_text() == "log-odds"
     ax.figure.canvas.draw()
@@ -103,7 +103,7 @@ def test_infinite_evidence_is_drawn():
     X = [["a"], ["a"], ["b"], ["b"]]
     clf = tb.NaiveBayes(alpha=0).fit(X, [0, 0, 1, 1])
     row = clf.explain([["a"]], label=0)[0]
-    assert "+∞" in waterfall_svg(row)
+    assert "+∞" in row._repr_html_()
     tb.plot.plot_explanation(row).figure.canvas.draw()
 
 

@@ -161,7 +161,7 @@ def test_too_large_is_refused_with_what_to_do(cls, expected, instead):
 @pytest.mark.parametrize("m", [-1, "1", None, True, np.nan])
 @pytest.mark.parametrize("cls", [tb.AODE, tb.A2DE])
 def test_a_bad_threshold_is_refused(cls, m):
-    with pytest.raises(tb.OptionError, match="m must be a number of rows of at least 0"):
+    with pytest.raises(tb.OptionError, match="m must be a number of at least 0"):
         cls(m=m).fit([[0], [1]], [0, 1])
 
 

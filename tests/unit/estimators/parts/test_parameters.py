@@ -120,7 +120,7 @@ def test_what_manb_refuses(rows):
     for options in ({"prior": "bdeu"}, {"prior": "m-estimate"}, {"alpha": 0}):
         with pytest.raises(tb.OptionError, match=r"MANB needs prior='laplace' \(or 'k2'\) and alpha > 0"):
             tb.NaiveBayes(parameters=tb.MANB(), **options).fit(*rows)
-    with pytest.raises(tb.OptionError, match="prior of MANB must be a probability from 0 to 1; got 2"):
+    with pytest.raises(tb.OptionError, match="prior of MANB must be a number from 0 to 1; got 2"):
         tb.NaiveBayes(parameters=tb.MANB(prior=2)).fit(*rows)
 
 

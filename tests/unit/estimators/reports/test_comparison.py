@@ -99,7 +99,7 @@ def test_every_classifier_is_in_the_catalogue():
     listed = {entry.estimator for entry in catalogue().values()}
     tables = {
         name for name in tb.__all__
-        if isinstance(getattr(tb, name), type) and issubclass(getattr(tb, name), tb.estimators.base.TableClassifier)
+        if isinstance(getattr(tb, name), type) and issubclass(getattr(tb, name), tb.estimators.classifier.TableClassifier)
     }  # fmt: skip
     assert tables | {"ModelAveraging"} == listed
     for name, entry in catalogue().items():
