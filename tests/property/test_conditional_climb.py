@@ -14,9 +14,10 @@ import tanbark as tb
 from strategies import make_table, seeds
 from tanbark.counts import MemoryCounts
 from tanbark.graph import Dag
+from tanbark.structure.ascent import Move
 from tanbark.structure.conditional import bnc2p, cmdl_gbn
 from tanbark.structure.conditional import climb as cll_climb
-from tanbark.structure.conditional.climb import Conditional, DistinctRows, _class_first, _dag
+from tanbark.structure.conditional.climb import Conditional, DistinctRows, _class_first, _class_last
 from tanbark.structure.fixed import naive as naive_bayes
 from tanbark.structure.greedy.moves import KINDS, MovingGraph
 
@@ -101,7 +102,7 @@ def walk(table, penalised, steps, seed):
     rng = np.random.default_rng(seed)
     for _ in range(steps):
         legal = np.argwhere(state.graph.legal())
-        state.apply(*map(int, legal[rng.integers(len(legal))]))
+        state.apply(Move(0.0, "", tuple(map(int, legal[rng.integers(len(legal))]))))
     return counts, state
 
 
@@ -111,7 +112,7 @@ def test_every_gain_is_that_of_recomputing(seed, kind, penalised, steps):
     table = draw(seed, kind)
     counts, state = walk(table, penalised, steps, seed)
     price = price_of(table, penalised)
-    dag = _dag(counts, state.graph)
+    dag = _class_last(counts, state.graph.arcs)
     score = slow_score(table, dag.parents, price)
     assert state.score == approx(score, abs=1e-8)
     assert state.cll <= 1e-12

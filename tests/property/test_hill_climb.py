@@ -12,9 +12,12 @@ from strategies import coded_tables, make_table, seeds
 from tanbark.counts import MemoryCounts, StoredCounts
 from tanbark.graph import Dag
 from tanbark.scores import FAMILY_SCORES, bdeu, k2, log_likelihood
+from tanbark.structure.ascent import Move
 from tanbark.structure.greedy import ban, gains
-from tanbark.structure.greedy.hill_climb import Climb, Gains, Walk, climb, learn, make_rules
+from tanbark.structure.greedy.gains import Gains
+from tanbark.structure.greedy.hill_climb import GraphClimb, Walk, learn, search
 from tanbark.structure.greedy.moves import KINDS, best_move, reachable
+from tanbark.structure.rules import make_rules
 from tanbark.structure.trees import chow_liu
 
 SCORES = sorted(FAMILY_SCORES)
@@ -60,7 +63,7 @@ def slow_moves(dag):
 def start_climb(table, score, start=None):
     counts = MemoryCounts(table)
     rules, begin = make_rules(counts, max_parents=None, required=(), forbidden=(), start=start)
-    return Climb(Gains(counts, score, ess=1.0, allowed=rules.allowed, max_cells=1 << 20), rules, begin)
+    return GraphClimb(Gains(counts, score, ess=1.0, allowed=rules.allowed, max_cells=1 << 20), rules, begin)
 
 
 def parents_of(state):
@@ -76,8 +79,8 @@ def test_every_move_gains_what_recomputing_says(seed, score, weighted, steps):
     for _ in range(steps):
         legal = np.argwhere(state.moves() > -np.inf)
         kind, x, y = map(int, legal[rng.integers(len(legal))])
-        state.apply(kind, x, y, float(state.moves()[kind, x, y]))
-    dag = Dag(table.schema.names, parents_of(state))  # raises if there is a circle
+        state.apply(Move(float(state.moves()[kind, x, y]), "", (kind, x, y)))
+    dag = Dag(table.schema.names, parents_of(state))  # raises if there is a cycle
     assert state.score == pytest.approx(slow_score(table, dag.parents, score), abs=1e-7)
     assert np.array_equal(state.reach, reachable(state.arcs))
     moves = state.moves()
@@ -99,8 +102,8 @@ def test_each_step_has_the_recomputed_score_and_the_summit_no_better_neighbour(s
     state = start_climb(table, score)
     for step in found.history[1:]:
         moves = state.moves()
-        kind, x, y = best_move(moves)
-        state.apply(kind, x, y, float(moves[kind, x, y]))
+        found_move = best_move(moves)
+        state.apply(Move(float(moves[found_move]), "", found_move))
         assert step.score == pytest.approx(slow_score(table, parents_of(state), score), abs=1e-7)
     assert parents_of(state) == found.dag.parents
     for _, changed in slow_moves(found.dag):
@@ -270,5 +273,5 @@ def test_the_walk_ends_where_every_neighbour_is_tabu():
     counts = MemoryCounts(table)
     rules, begin = make_rules(counts, max_parents=None, required=(), forbidden=(), start=None)
     source = Gains(counts, "bic", ess=1.0, allowed=rules.allowed, max_cells=100)
-    found = climb(source, rules, begin, Walk(tabu=50, tabu_length=50), np.random.default_rng(0), table.schema.names)
+    found = search(source, rules, begin, Walk(tabu=50, tabu_length=50), np.random.default_rng(0))
     assert len(found.history) <= 4

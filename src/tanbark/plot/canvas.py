@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
-from tanbark.errors import MissingPackageError
+from tanbark.draw.axes import make_axes
 
 FOR, AGAINST, TOTAL, MUTED = "#4c8c5a", "#c0504d", "#f4a259", "#7a7a7a"
 
 
-def pyplot() -> Any:
-    """Import matplotlib, or say how to get it."""
-    try:
-        return import_module("matplotlib.pyplot")
-    except ImportError:
-        msg = 'Pictures need matplotlib, which is not installed: pip install "tanbark[plot]"'
-        raise MissingPackageError(msg) from None
-
-
 def axes(ax: Any, width: float, height: float) -> Any:
     """Return the axes, or those of a new figure of a size in inches."""
-    return pyplot().subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
+    return make_axes(ax, figsize=(width, height), layout="constrained")
 
 
 def bare(ax: Any, *keep: str) -> None:

@@ -1,4 +1,4 @@
-"""What a long search tells on the terminal."""
+"""Progress of a long search on stderr: lines, a line that is rewritten in place, and a bar."""
 
 from __future__ import annotations
 
@@ -7,17 +7,26 @@ import threading
 import time
 
 WIDTH = 30
+REWRITE = "\r\033[K"  # back to the first column, and clear the line
+
+
+def show(line: str, *, keep: bool) -> None:
+    """Print a line to stderr; one that is not kept is overwritten by the next."""
+    if keep:
+        print(line, file=sys.stderr, flush=True)
+    else:
+        print(f"{REWRITE}{line}", end="", file=sys.stderr, flush=True)
 
 
 class Progress:
-    """Lines and a bar on stderr, if anybody is to be told.
+    """Lines and a progress bar on stderr, where they are asked for.
 
-    On a terminal the bar is drawn over itself; elsewhere every tenth is a line.
+    On a terminal the bar is rewritten in place; elsewhere every tenth of the work is a line.
 
     Parameters
     ----------
     title : str
-        What each line begins with.
+        The beginning of each line.
     told : bool
         Whether anything is shown at all.
     """
@@ -30,25 +39,28 @@ class Progress:
     def say(self, text: str) -> None:
         """Show a line."""
         if self.told:
-            print(f"{self.title}: {text}", file=sys.stderr, flush=True)
+            show(f"{self.title}: {text}", keep=True)
 
     def start(self) -> None:
-        """Begin a stage, whose shares ``advance`` is told."""
+        """Begin a stage, whose completed fraction is passed to ``advance``."""
         self._begun, self._shown = time.perf_counter(), 0
 
-    def advance(self, share: float) -> None:
-        """Draw the bar for a share of the stage that is done; threads may call it in any order."""
+    def advance(self, fraction: float) -> None:
+        """Draw the bar for the completed fraction of the stage; threads may call it in any order."""
         if not self.told:
             return
         with self._lock:
-            steps = int(share * 10 + 1e-9)
-            if steps <= self._shown:
+            tenths = int(fraction * 10 + 1e-9)
+            if tenths <= self._shown:
                 return
-            self._shown = steps
+            self._shown = tenths
             seconds = time.perf_counter() - self._begun
-            bar = "#" * int(share * WIDTH)
-            text = f"[{bar:<{WIDTH}}] {share:4.0%}, {seconds:.0f} s, about {seconds / share - seconds:.0f} s left"
+            bar = "#" * int(fraction * WIDTH)
+            left = seconds / fraction - seconds
+            text = f"[{bar:<{WIDTH}}] {fraction:4.0%}, {seconds:.0f} s, about {left:.0f} s left"
             if sys.stderr.isatty():
-                print(f"\r{self.title}: {text:<78}", end="\n" if share >= 1 else "", file=sys.stderr, flush=True)
+                show(f"{self.title}: {text}", keep=False)
+                if fraction >= 1:
+                    show("", keep=True)
             elif seconds > 1:
                 self.say(text)

@@ -1,20 +1,19 @@
-"""How a search got where it ended: its steps, as a frame and as a picture."""
+"""The steps of a search: recorded and reported while it runs, a frame and a plot afterwards."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
-from tanbark.errors import MissingPackageError
+from tanbark.draw.axes import make_axes
+from tanbark.structure.progress import show
 from tanbark.table.frames import make_frame
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a search: the score after it, what it did, how many candidates were tried, and the seconds."""
+    """One step of a search: the score after it, the move, the number of candidates tried, and the seconds it took."""
 
     score: float
     move: str
@@ -43,12 +42,11 @@ class History(tuple[Step, ...]):
         return make_frame(data, backend)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the score after each step, with what the step did; give the axes of matplotlib.
+        """Plot the score after each step, annotated with its move; return the matplotlib axes.
 
         Without ``ax`` a new figure is made, which needs matplotlib.
         """
-        if ax is None:
-            ax = _pyplot().subplots()[1]
+        ax = make_axes(ax)
         places, scores = list(range(len(self))), [step.score for step in self]
         ax.plot(places, scores, marker="o")
         for place, step in zip(places, self, strict=True):
@@ -59,27 +57,25 @@ class History(tuple[Step, ...]):
         return ax
 
 
-def report(steps: Sequence[Step], *, verbose: bool) -> None:
-    """Tell of the last step: a line each if asked, one line that is rewritten in a terminal, nothing elsewhere."""
-    if not verbose and not sys.stderr.isatty():
-        return
-    step = steps[-1]
-    line = f"step {len(steps) - 1}: {step.score:.6f}  {step.move}  ({step.candidates} candidates, {step.seconds:.2f} s)"
-    if verbose:
-        print(line, file=sys.stderr)
-    else:
-        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+class Trace:
+    """The steps of a search in progress, each reported on stderr as it is made.
 
+    With ``verbose`` every step is a line of its own. Otherwise a terminal shows one line that is rewritten, and there
+    is no output elsewhere.
+    """
 
-def end_report(*, verbose: bool) -> None:
-    """Take the rewritten line off the terminal."""
-    if sys.stderr.isatty() and not verbose:
-        print("\r\033[K", end="", file=sys.stderr)
+    def __init__(self, *, verbose: bool = False) -> None:
+        self.steps: list[Step] = []
+        self._verbose, self._shown = verbose, verbose or sys.stderr.isatty()
 
+    def add(self, score: float, move: str, candidates: int, seconds: float) -> None:
+        """Append a step and report it."""
+        self.steps.append(Step(score, move, candidates, seconds))
+        if self._shown:
+            line = f"step {len(self.steps) - 1}: {score:.6f}  {move}  ({candidates} candidates, {seconds:.2f} s)"
+            show(line, keep=self._verbose)
 
-def _pyplot() -> Any:
-    try:
-        return import_module("matplotlib.pyplot")
-    except ImportError as error:
-        msg = "A plot needs matplotlib, which is not installed: pip install matplotlib"
-        raise MissingPackageError(msg) from error
+    def end(self) -> None:
+        """Clear the rewritten line."""
+        if self._shown and not self._verbose:
+            show("", keep=False)

@@ -83,7 +83,7 @@ def test_it_makes_a_figure_of_its_own(monkeypatch):
 def test_a_missing_package_is_answered_with_its_pip_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(tb.MissingPackageError, match="pip install matplotlib"):
+    with pytest.raises(tb.MissingPackageError, match=r"pip install .tanbark\[plot\]"):
         History(STEPS).plot()
 
 

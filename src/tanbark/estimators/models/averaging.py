@@ -24,7 +24,7 @@ from tanbark.estimators.models.constraint import RAIANB
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
 from tanbark.machine import run_threads, thread_count
-from tanbark.structure.greedy.hill_climb import generator
+from tanbark.structure.rules import generator
 from tanbark.table import CodedTable, Schema
 
 

@@ -22,8 +22,9 @@ from tanbark.estimators.encoding import Encoder, learn_encoder
 from tanbark.estimators.fit import check_as_many, chosen_rows
 from tanbark.scores.mml import MessageLength
 from tanbark.structure.blanket.scores import Options, Scorer, make_scorer
-from tanbark.structure.blanket.search import check_direction, search, varied
+from tanbark.structure.blanket.search import check_direction, search
 from tanbark.structure.blanket.trace import BlanketTrace
+from tanbark.structure.rules import varied_features
 from tanbark.table import CodedTable, RawTable, Schema
 from tanbark.table.raw import is_frame
 
@@ -165,7 +166,7 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         check_direction(self.direction)
         table = self._encode_training(X, y, sample_weight)
         scorer = self._scorer(table)
-        candidates = varied(MemoryCounts(table, n_jobs=self.n_jobs))
+        candidates = varied_features(MemoryCounts(table, n_jobs=self.n_jobs))
         order, self.trace_ = search(scorer, candidates, self.schema_.names, direction=self.direction)
         self.order_ = np.array(order, np.int64)
         self.support_ = np.zeros(self.schema_.target, bool)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.checks import check_count, check_ess
 from tanbark.counts import MemoryCounts
+from tanbark.draw.axes import make_axes
 from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.fit import check_as_many, chosen_rows
@@ -22,7 +23,6 @@ from tanbark.estimators.network import NetworkClassifier
 from tanbark.graph import Dag
 from tanbark.scores import bdeu, conditional_mutual_information
 from tanbark.scores.mml import family_score
-from tanbark.structure.blanket.trace import pyplot
 from tanbark.table import CodedTable
 from tanbark.table.frames import make_frame
 
@@ -98,8 +98,7 @@ class ArcReport:
         Without ``ax`` a new figure is made, which needs matplotlib.
         """
         find("measure", measure, dict.fromkeys(MEASURES))
-        if ax is None:
-            ax = pyplot().subplots()[1]
+        ax = make_axes(ax)
         shown = self.arcs[:most][::-1]
         colours = ["tab:blue" if arc.kept else "lightgrey" for arc in shown]
         ax.barh(list(range(len(shown))), [getattr(arc, measure) for arc in shown], color=colours)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 from tanbark.arrays import TIE
 from tanbark.counts import CountEngine
 from tanbark.errors import find
 from tanbark.graph import Dag
+from tanbark.structure.ascent import Move, climb
 from tanbark.structure.blanket.scores import Options, Scorer, make_scorer
 from tanbark.structure.blanket.trace import BlanketTrace, TraceStep
 from tanbark.structure.result import Learnt
+from tanbark.structure.rules import varied_features
+from tanbark.structure.trace import Trace
 
 DIRECTIONS = {"forward": False, "both": True}
 
@@ -35,7 +38,7 @@ def learn(counts: CountEngine, *, score: str = "nb_logit", direction: str = "for
     check_direction(direction)
     scorer = make_scorer(score, counts, Options(alpha=alpha))
     schema = counts.schema
-    chosen, trace = search(scorer, varied(counts), schema.names, direction=direction)
+    chosen, trace = search(scorer, varied_features(counts), schema.names, direction=direction)
     parents = [(schema.target,) if feature in chosen else () for feature in range(schema.target)]
     return Learnt(Dag(schema.names, (*parents, ())), -trace[-1].length, trace)
 
@@ -45,9 +48,69 @@ def check_direction(direction: str) -> None:
     find("direction", direction, DIRECTIONS)
 
 
-def varied(counts: CountEngine) -> list[int]:
-    """List the features with more than one state; the others can tell nothing."""
-    return [feature for feature, column in enumerate(counts.schema.features) if column.n_states > 1]
+class BlanketClimb:
+    """A state of :func:`tanbark.structure.ascent.ascend` over sets of features; the score is minus the message length.
+
+    A length that is not a number counts as infinite. With ``both``, features are dropped after an addition as long as
+    that shortens the message; a look at drops that finds none is not a step of the trace.
+    """
+
+    def __init__(self, scorer: Scorer, candidates: Iterable[int], names: Sequence[str], *, both: bool) -> None:
+        self._scorer, self._names, self._both = scorer, names, both
+        self._open, self._chosen = sorted(candidates), list[int]()
+        length = scorer.length(()).total
+        self.score, self.tried = -math.inf if math.isnan(length) else -length, 0
+        self.steps = [TraceStep("start", None, -self.score, ())]
+
+    def propose(self, tabu: Collection[Hashable]) -> Move | None:
+        """Return the drop that shortens the message most, if one does, or else the best addition."""
+        if self._both and len(self._chosen) > 1:
+            rests = [[other for other in self._chosen if other != feature] for feature in self._chosen]
+            lengths = [self._scorer.length(tuple(rest)).total for rest in rests]
+            drop = self._move("drop", self._chosen, rests, lengths)
+            if drop is not None and drop.gain > TIE:
+                return drop
+        outside = [feature for feature in self._open if feature not in self._chosen]
+        lengths = self._scorer.extended(tuple(self._chosen), outside) if outside else []
+        return self._move("add", outside, [[*self._chosen, feature] for feature in outside], lengths)
+
+    def _move(
+        self, action: str, features: Sequence[int], sets: Sequence[list[int]], lengths: Sequence[float]
+    ) -> Move | None:
+        sign = "+" if action == "add" else "-"
+        self._lengths = tuple((f"{sign} {self._names[j]}", value) for j, value in zip(features, lengths, strict=True))
+        self.tried, place = len(features), shortest(lengths)
+        if place is None:
+            return None
+        name, length = self._names[features[place]], lengths[place]
+        step = TraceStep(action, name, length, self._named(sets[place]), self._lengths)
+        return Move(-length - self.score, f"{sign} {name}", (sets[place], step))
+
+    def apply(self, move: Move) -> None:
+        """Add or drop a feature."""
+        self._chosen, step = move.change
+        self.score = -step.length
+        self.steps.append(step)
+
+    def key(self) -> tuple[int, ...]:
+        """Identify the set, in the order in which its features came."""
+        return tuple(self._chosen)
+
+    def solution(self) -> list[int]:
+        """Return the features in the order in which they came."""
+        return self._chosen
+
+    def stop(self) -> BlanketTrace:
+        """Return the trace, with the candidates that were rejected last and the reason why the search stopped."""
+        reason = "every feature is in"
+        if self._lengths:
+            valid = any(length < math.inf for _, length in self._lengths)
+            reason = "no candidate shortens the message" if valid else "no candidate has a valid length"
+        chosen = self._named(self._chosen)
+        return BlanketTrace([*self.steps, TraceStep("stop", None, -self.score, chosen, self._lengths, reason)])
+
+    def _named(self, features: Sequence[int]) -> tuple[str, ...]:
+        return tuple(self._names[feature] for feature in features)
 
 
 def search(
@@ -55,45 +118,13 @@ def search(
 ) -> tuple[list[int], BlanketTrace]:
     """Add the feature that shortens the message most, until none does; with "both", drop features in between.
 
-    A step must shorten the message by more than 1e-9; ties within 1e-9 go to the lowest index, and a length that is
-    not a number counts as infinite. Gives the features in the order in which they came, and the trace.
+    A step must shorten the message by more than 1e-9; ties within 1e-9 go to the lowest index. Returns the features in
+    the order in which they came, and the trace.
     """
-    open_features, chosen = sorted(candidates), list[int]()
-    length = scorer.length(()).total
-    length = math.inf if math.isnan(length) else length
-    steps = [TraceStep("start", None, length, ())]
-    while True:
-        outside = [feature for feature in open_features if feature not in chosen]
-        lengths = scorer.extended(tuple(chosen), outside) if outside else []
-        tried = tuple((f"+ {names[feature]}", value) for feature, value in zip(outside, lengths, strict=True))
-        place = shortest(lengths)
-        if place is None or not lengths[place] < length - TIE:
-            reason = _why(outside, place)
-            steps.append(TraceStep("stop", None, length, _named(names, chosen), tried, reason))
-            return chosen, BlanketTrace(steps)
-        chosen.append(outside[place])
-        length = lengths[place]
-        steps.append(TraceStep("add", names[outside[place]], length, _named(names, chosen), tried))
-        if direction == "both":
-            chosen, length, dropped = _drop(scorer, chosen, length, names)
-            steps += dropped
-
-
-def _drop(
-    scorer: Scorer, chosen: list[int], length: float, names: Sequence[str]
-) -> tuple[list[int], float, list[TraceStep]]:
-    """Drop features as long as that shortens the message; steps that drop nothing are not told."""
-    steps: list[TraceStep] = []
-    while len(chosen) > 1:
-        rests = [tuple(other for other in chosen if other != feature) for feature in chosen]
-        lengths = [scorer.length(rest).total for rest in rests]
-        tried = tuple((f"- {names[feature]}", value) for feature, value in zip(chosen, lengths, strict=True))
-        place = shortest(lengths)
-        if place is None or not lengths[place] < length - TIE:
-            break
-        gone, chosen, length = chosen[place], list(rests[place]), lengths[place]
-        steps.append(TraceStep("drop", names[gone], length, _named(names, chosen), tried))
-    return chosen, length, steps
+    trace = Trace()
+    state = BlanketClimb(scorer, candidates, names, both=DIRECTIONS[direction])
+    _, chosen = climb(lambda: state, trace)
+    return chosen, state.stop()
 
 
 def shortest(lengths: Sequence[float]) -> int | None:
@@ -107,13 +138,3 @@ def shortest(lengths: Sequence[float]) -> int | None:
         return None
     least = min(known)
     return next(place for place, length in enumerate(lengths) if length <= least + TIE)
-
-
-def _why(outside: list[int], place: int | None) -> str:
-    if not outside:
-        return "every feature is in"
-    return "no candidate has a valid length" if place is None else "no candidate shortens the message"
-
-
-def _named(names: Sequence[str], chosen: Sequence[int]) -> tuple[str, ...]:
-    return tuple(names[feature] for feature in chosen)

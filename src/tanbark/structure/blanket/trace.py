@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
-from tanbark.errors import MissingPackageError
+from tanbark.draw.axes import make_axes
 from tanbark.table.frames import make_frame
 
 
@@ -98,12 +97,11 @@ class BlanketTrace(tuple[TraceStep, ...]):
         return make_frame(data, backend)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the message length after each step, with what the step did; give the axes of matplotlib.
+        """Plot the message length after each step, annotated with its move; return the matplotlib axes.
 
         Without ``ax`` a new figure is made, which needs matplotlib.
         """
-        if ax is None:
-            ax = pyplot().subplots()[1]
+        ax = make_axes(ax)
         taken = [step for step in self if step.action != "stop"]
         ax.plot(list(range(len(taken))), [step.length for step in taken], marker="o")
         for place, step in enumerate(taken):
@@ -116,12 +114,3 @@ class BlanketTrace(tuple[TraceStep, ...]):
 
 def _mark(step: TraceStep, name: str) -> str:
     return "<- taken" if step.feature is not None and name == step.move else ""
-
-
-def pyplot() -> Any:
-    """Import matplotlib, or say how to get it."""
-    try:
-        return import_module("matplotlib.pyplot")
-    except ImportError as error:
-        msg = "A plot needs matplotlib, which is not installed: pip install matplotlib"
-        raise MissingPackageError(msg) from error

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,12 @@ from tanbark.counts import CountEngine
 from tanbark.errors import OptionError
 from tanbark.graph import Dag
 from tanbark.machine import run_threads, thread_count
+from tanbark.structure.ascent import Move, climb
 from tanbark.structure.constraint.independence import coded_rows
-from tanbark.structure.greedy.hill_climb import Arcs, make_rules
-from tanbark.structure.greedy.moves import KINDS, MovingGraph, Rules, best_move
+from tanbark.structure.greedy.moves import REVERSE, MovingGraph
 from tanbark.structure.result import Learnt
-from tanbark.structure.trace import History, Step
+from tanbark.structure.rules import Arcs, Rules, make_dag, make_rules
+from tanbark.structure.trace import History, Trace
 from tanbark.table import missing_code
 
 Family = tuple[int, tuple[int, ...]]  # a node and its sorted parents
@@ -117,6 +117,7 @@ class Conditional:
         self._nodes = range(len(rows.states))
         self._nothing = Factor(np.full(rows.shape[0], -1, np.int64), np.ones((1, rows.shape[1])))
         self._families = [self._nothing] * len(self._nodes)
+        self.tried = 0
         self._renew(self._nodes)
 
     def _renew(self, nodes: Iterable[int]) -> None:
@@ -231,10 +232,24 @@ class Conditional:
         cells = [math.prod(int(self.rows.states[c]) for c in (*parents, node)) for node, parents in families]
         return max(cells) <= self._max_cells and -self.cll + saved > TIE
 
-    def apply(self, kind: int, x: int, y: int) -> None:
-        """Make a move and count again what it changes."""
+    def propose(self, tabu: Collection[Hashable]) -> Move | None:
+        """Return the best move to a graph that is not tabu."""
+        return self.graph.best_move(self.moves(), tabu)
+
+    def apply(self, move: Move) -> None:
+        """Make a move and count the families that it changes."""
+        kind, x, y = move.change
         self.graph.move(kind, x, y)
-        self._renew((x, y) if kind == 2 else (y,))
+        self._renew((x, y) if kind == REVERSE else (y,))
+        self.tried = int(self.graph.legal().sum())
+
+    def key(self) -> bytes:
+        """Identify the graph."""
+        return self.graph.arcs.tobytes()
+
+    def solution(self) -> Bools:
+        """Return a copy of the adjacency matrix."""
+        return self.graph.arcs.copy()
 
 
 def _relevant(family: Family) -> bool:
@@ -248,7 +263,7 @@ def _columns(family: Family) -> Integers:
     return np.array([p - 1 for p in (*parents, node) if p != CLASS], np.int64)
 
 
-def climb(
+def search(
     counts: CountEngine, *, penalised: bool, max_parents: int | None, required: Arcs, forbidden: Arcs, start: Any,
     max_cells: int,
 ) -> Learnt:  # fmt: skip
@@ -258,23 +273,15 @@ def climb(
     go to additions before deletions before reversals, then to arcs from the class, then to the earlier columns.
     """
     rules, begin = _class_first(counts, max_parents, required, forbidden, start)
-    rows = DistinctRows(counts)
-    price = 0.5 * math.log(rows.total) if penalised and rows.total > 1 else 0.0
-    threads = thread_count(getattr(counts, "n_jobs", None))
-    state = Conditional(rows, MovingGraph(rules, begin), price=price, max_cells=max_cells, threads=threads)
-    names = (counts.schema.names[-1], *counts.schema.names[:-1])
-    steps = [Step(state.score, "start", 1, 0.0)]
-    while True:
-        begun = perf_counter()
-        moves = state.moves()
-        found = best_move(moves)
-        if found is None or moves[found] <= TIE:
-            break
-        state.apply(*found)
-        kind, x, y = found
-        text = f"{KINDS[kind]} {names[x]} -> {names[y]}"
-        steps.append(Step(state.score, text, int(state.graph.legal().sum()), perf_counter() - begun))
-    return Learnt(_dag(counts, state.graph), state.score, History(steps))
+    trace, threads = Trace(), thread_count(getattr(counts, "n_jobs", None))
+
+    def first() -> Conditional:
+        rows = DistinctRows(counts)
+        price = 0.5 * math.log(rows.total) if penalised and rows.total > 1 else 0.0
+        return Conditional(rows, MovingGraph(rules, begin), price=price, max_cells=max_cells, threads=threads)
+
+    score, arcs = climb(first, trace)
+    return Learnt(_class_last(counts, arcs), score, History(trace.steps))
 
 
 def _class_first(
@@ -291,10 +298,11 @@ def _class_first(
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
     order = np.roll(np.arange(len(names)), 1)
     turned = np.ix_(order, order)
-    return Rules(rules.allowed[turned], rules.fixed[turned], rules.max_parents), begin[turned]
+    turned_names = tuple(names[column] for column in order)
+    return Rules(turned_names, rules.allowed[turned], rules.fixed[turned], rules.max_parents), begin[turned]
 
 
-def _dag(counts: CountEngine, graph: MovingGraph) -> Dag:
-    n = len(counts.schema.names)
-    parents = [tuple((p - 1) % n for p in graph.parents(node)) for node in range(n)]
-    return Dag(counts.schema.names, (*parents[1:], parents[CLASS]))
+def _class_last(counts: CountEngine, arcs: Bools) -> Dag:
+    """Turn the arcs back to the order of the columns."""
+    order = np.roll(np.arange(len(arcs)), -1)
+    return make_dag(counts.schema.names, arcs[np.ix_(order, order)])

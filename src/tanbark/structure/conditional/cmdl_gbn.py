@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.counts import CountEngine
-from tanbark.structure.conditional.climb import climb
-from tanbark.structure.greedy.hill_climb import MAX_CELLS, Arcs
+from tanbark.structure.conditional.climb import search
 from tanbark.structure.result import Learnt
+from tanbark.structure.rules import MAX_CELLS, Arcs
 
 
 def learn(
@@ -37,7 +37,7 @@ def learn(
     A family tells nothing about a row that has a gap in one of its columns. Grossman and Domingos (2004), Learning
     Bayesian network classifiers by maximizing conditional likelihood, section 5.
     """
-    return climb(
+    return search(
         counts, penalised=True, max_parents=max_parents, required=required, forbidden=forbidden, start=start,
         max_cells=max_cells,
     )  # fmt: skip

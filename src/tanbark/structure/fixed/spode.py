@@ -9,7 +9,7 @@ from tanbark.graph import Dag
 from tanbark.scores import mutual_information
 from tanbark.structure.fixed.kdb import feature_order
 from tanbark.structure.result import Learnt
-from tanbark.structure.trees.tan import find_root
+from tanbark.structure.rules import find_column
 
 
 def learn(counts: CountEngine, *, superparent: str | int | None = None) -> Learnt:
@@ -24,5 +24,5 @@ def learn(counts: CountEngine, *, superparent: str | int | None = None) -> Learn
         tables = counts.tables([(i, target) for i in range(n)])
         chosen = feature_order(np.array([mutual_information(table) for table in tables]))[0]
     else:
-        chosen = find_root(superparent, schema.names[:n], "superparent")
+        chosen = find_column("superparent", superparent, schema.names[:n])
     return Learnt(Dag.augmented(schema.names, [() if i == chosen else (chosen,) for i in range(n)]))

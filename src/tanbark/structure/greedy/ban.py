@@ -10,8 +10,9 @@ from tanbark.counts import CountEngine
 from tanbark.errors import OptionError
 from tanbark.graph import Dag
 from tanbark.structure.greedy.gains import Gains
-from tanbark.structure.greedy.hill_climb import MAX_CELLS, Arcs, Walk, climb, generator, make_rules
+from tanbark.structure.greedy.hill_climb import Walk, search
 from tanbark.structure.result import Learnt
+from tanbark.structure.rules import MAX_CELLS, Arcs, generator, make_rules
 
 
 def learn(
@@ -47,6 +48,6 @@ def learn(
     most_cells = max_cells if conditional else max_cells // schema.cardinalities[target]  # the class is added later
     gains = Gains(counts, score, ess=ess, allowed=allowed, max_cells=most_cells)
     walk = Walk(tabu, tabu_length, restarts, shake, over, verbose)
-    found = climb(gains, rules, begin, walk, generator(random_state), schema.names)
+    found = search(gains, rules, begin, walk, generator(random_state))
     inner = [tuple(p for p in parents if p != target) for parents in found.dag.parents[:target]]
     return Learnt(Dag.augmented(schema.names, inner), found.score, found.history)

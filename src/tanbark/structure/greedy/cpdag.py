@@ -1,19 +1,17 @@
-"""Climbing over equivalence classes: every step is the best move from any graph equivalent to the one at hand."""
+"""Greedy search over equivalence classes: every move is the best one from any DAG of the current class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from time import perf_counter
+from collections.abc import Collection, Hashable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Bools, Floats
+from tanbark.structure.ascent import Move
 from tanbark.structure.greedy.gains import Gains
-from tanbark.structure.greedy.moves import KINDS
-from tanbark.structure.trace import Step
-
-Tell = Callable[[Step], None]
+from tanbark.structure.greedy.moves import ADD, KINDS, REVERSE
+from tanbark.structure.rules import Rules
 
 
 class Families:
@@ -42,39 +40,57 @@ class Families:
         return self._rows[places]
 
 
-def climb_classes(
-    gains: Gains, allowed: Bools, fixed: Bools, max_parents: int, start: Bools, score: float, names: Sequence[str],
-    tell: Tell,
-) -> tuple[Bools, float]:  # fmt: skip
-    """Climb from a graph with its score until no equivalent graph has a move that gains; give the last and its score.
+class ClassClimb:
+    """A state of :func:`tanbark.structure.ascent.ascend` over equivalence classes: a DAG, its CPDAG and its score.
 
-    Graphs are equivalent if they stand for the same independences, so that a score that treats them alike cannot
-    choose between them; which of them a search happens to hold then no longer decides where it can go. Required arcs
-    stay, and no graph with a forbidden arc is entered.
+    A move is the best addition, deletion or reversal from any DAG of the equivalence class, so that it does not matter
+    which member a search happens to hold. It needs a score that is the same for all members. Required arcs stay, and no
+    graph with a forbidden arc is entered.
 
     Notes
     -----
     Chickering (2002), Optimal structure identification with greedy search, with deletions and reversals among the
     moves of every step.
     """
-    from tanbark.structure.greedy import cpdag_kernels as kernels
 
-    families = Families(gains, len(start))
-    limits = np.array(gains.states, np.int64), min(max_parents, len(start)), float(gains.max_cells)
-    arcs, passed = start.copy(), set()
-    while True:
-        begun = perf_counter()
-        pattern = kernels.find_pattern(arcs, fixed | ~allowed.T)
-        if pattern.tobytes() in passed:  # with gaps, gains rest on different rows and may lead in a circle
-            return arcs, score
-        passed.add(pattern.tobytes())
-        owner, masks = kernels.find_families(pattern, *limits)
-        known = families.look_up(owner, masks)
-        gain, kind, x, y, graph = kernels.best_class_move(pattern, owner, masks, known, allowed, fixed, *limits)
+    def __init__(self, gains: Gains, rules: Rules, start: Bools, score: float) -> None:
+        self._families, self._rules = Families(gains, len(start)), rules
+        self._limits = np.array(gains.states, np.int64), min(rules.max_parents, len(start)), float(gains.max_cells)
+        self.score, self.tried = score, 0
+        self._enter(start)
+
+    def _enter(self, arcs: Bools) -> None:
+        from tanbark.structure.greedy import cpdag_kernels as kernels
+
+        self._arcs, rules = arcs, self._rules
+        self._cpdag = kernels.find_pattern(arcs, rules.fixed | ~rules.allowed.T)
+
+    def propose(self, tabu: Collection[Hashable]) -> Move | None:
+        """Return the best move from any member; the change is the graph after it."""
+        from tanbark.structure.greedy import cpdag_kernels as kernels
+
+        rules = self._rules
+        owner, masks = kernels.find_families(self._cpdag, *self._limits)
+        known = self._families.look_up(owner, masks)
+        self.tried = int((known > -np.inf).sum())
+        gain, kind, x, y, member = kernels.best_class_move(
+            self._cpdag, owner, masks, known, rules.allowed, rules.fixed, *self._limits
+        )
         if kind < 0:
-            return arcs, score
-        arcs = graph.copy()
-        arcs[x, y], arcs[y, x] = kind == 0, kind == 2
-        score += gain
-        tried = int((known > -np.inf).sum())
-        tell(Step(score, f"{KINDS[kind]} {names[x]} -> {names[y]}", tried, perf_counter() - begun))
+            return None
+        arcs = member.copy()
+        arcs[x, y], arcs[y, x] = kind == ADD, kind == REVERSE
+        return Move(gain, f"{KINDS[kind]} {rules.names[x]} -> {rules.names[y]}", arcs)
+
+    def apply(self, move: Move) -> None:
+        """Enter the equivalence class of the graph after a move."""
+        self.score += move.gain
+        self._enter(move.change)
+
+    def key(self) -> bytes:
+        """Identify the equivalence class by its CPDAG."""
+        return bytes(self._cpdag.tobytes())
+
+    def solution(self) -> Bools:
+        """Return the current member; moves replace it and never change it."""
+        return self._arcs

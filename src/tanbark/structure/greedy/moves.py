@@ -1,27 +1,21 @@
-"""Graphs that a search changes arc by arc, and which of their changes are legal."""
+"""A DAG that a search changes arc by arc, its legal moves, and the best of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable
 
 import numpy as np
 
 from tanbark.arrays import TIE, Bools, Floats
+from tanbark.structure.ascent import Move
+from tanbark.structure.rules import Rules
 
 KINDS = ("add", "delete", "reverse")
-
-
-@dataclass(frozen=True, eq=False)
-class Rules:
-    """What a search may do: ``allowed[x, y]`` arcs may be there, ``fixed[x, y]`` arcs must stay."""
-
-    allowed: Bools
-    fixed: Bools
-    max_parents: int
+ADD, DELETE, REVERSE = range(3)
 
 
 class MovingGraph:
-    """A graph without cycles under change: its arcs, and what is reachable from where."""
+    """A DAG under change: its adjacency matrix ``arcs``, and ``reach[x, y]`` where a path leads from x to y."""
 
     def __init__(self, rules: Rules, start: Bools) -> None:
         self.rules = rules
@@ -33,23 +27,36 @@ class MovingGraph:
         return tuple(np.flatnonzero(self.arcs[:, node]).tolist())
 
     def legal(self) -> Bools:
-        """Mark the moves, (kind, x, y), that keep the rules and close no circle."""
+        """Mark the moves, (kind, x, y), that keep the rules and close no cycle."""
         arcs, rules = self.arcs, self.rules
         room = arcs.sum(axis=0) < rules.max_parents
         loose = arcs & ~rules.fixed
         turned = np.zeros_like(arcs)
         x, y = np.nonzero(loose & rules.allowed.T & room[:, None])
-        turned[x, y] = ~(arcs[x] & self.reach.T[y]).any(axis=1)  # another way from x to y would close a circle
+        turned[x, y] = ~(arcs[x] & self.reach.T[y]).any(axis=1)  # another path from x to y would close a cycle
         return np.stack([rules.allowed & ~(arcs | arcs.T | self.reach.T) & room, loose, turned])
 
     def move(self, kind: int, x: int, y: int) -> None:
         """Add, delete or reverse the arc x -> y."""
-        if kind == 0:
+        if kind == ADD:
             self._connect(x, y)
         else:
             self._disconnect(x, y)
-        if kind == 2:
+        if kind == REVERSE:
             self._connect(y, x)
+
+    def best_move(self, gains: Floats, tabu: Collection[Hashable]) -> Move | None:
+        """Return the best move to a graph that is not tabu, given the gain of every move, (kind, x, y)."""
+        gains, names = gains.copy(), self.rules.names
+        while (found := best_move(gains)) is not None:
+            kind, x, y = found
+            graph = self.arcs.copy()
+            graph[x, y] = kind == ADD
+            graph[y, x] |= kind == REVERSE
+            if graph.tobytes() not in tabu:
+                return Move(float(gains[found]), f"{KINDS[kind]} {names[x]} -> {names[y]}", found)
+            gains[found] = -np.inf
+        return None
 
     def _connect(self, x: int, y: int) -> None:
         self.arcs[x, y] = True
@@ -60,7 +67,7 @@ class MovingGraph:
         self.reach[above] |= below
 
     def _disconnect(self, x: int, y: int) -> None:
-        """Remove an arc; only x and the nodes above it may reach less than before, those furthest down first."""
+        """Remove an arc and update x and its ancestors, those with the fewest descendants first."""
         self.arcs[x, y] = False
         above = np.flatnonzero(self.reach[:, x] | (np.arange(len(self.arcs)) == x))
         for node in above[np.argsort(self.reach[above].sum(axis=1), kind="stable")]:
@@ -68,7 +75,7 @@ class MovingGraph:
 
 
 def reachable(arcs: Bools) -> Bools:
-    """Find which nodes arcs lead to from which."""
+    """Return the transitive closure: ``[x, y]`` where a path leads from x to y."""
     reach = arcs.copy()
     for middle in range(len(arcs)):
         reach[reach[:, middle]] |= reach[middle]

@@ -17,8 +17,9 @@ from tanbark.graph import Dag
 from tanbark.graph.trees import falling_order, pair_indices
 from tanbark.scores import mutual_information
 from tanbark.structure.greedy.gains import Gains
-from tanbark.structure.greedy.hill_climb import MAX_CELLS, Arcs, Walk, blanket, climb, generator, make_rules
+from tanbark.structure.greedy.hill_climb import Walk, blanket, search
 from tanbark.structure.result import Learnt
+from tanbark.structure.rules import MAX_CELLS, Arcs, generator, make_rules
 from tanbark.structure.trace import History, Step
 
 PairMarginals = Callable[[Dag], Sequence[Sequence[Floats]]]
@@ -82,7 +83,7 @@ def learn(
             break
         met.add(allowed.tobytes())
         gains = Gains(counts, score, ess=ess, allowed=allowed, max_cells=max_cells)
-        found = climb(gains, replace(rules, allowed=allowed), arcs, walk, rng, names)
+        found = search(gains, replace(rules, allowed=allowed), arcs, walk, rng)
         assert found.score is not None
         if best is not None and best.score is not None and found.score <= best.score + TIE:
             break

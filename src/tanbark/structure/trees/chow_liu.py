@@ -9,7 +9,8 @@ from tanbark.graph import Dag, direct_forest, maximum_spanning_forest
 from tanbark.graph.trees import pair_indices
 from tanbark.scores import log_likelihood, mutual_information, penalty
 from tanbark.structure.result import Learnt
-from tanbark.structure.trees.tan import find_root, penalty_per_parameter
+from tanbark.structure.rules import find_column
+from tanbark.structure.trees.tan import penalty_per_parameter
 
 
 def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None = None) -> Learnt:
@@ -33,7 +34,7 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     schema = counts.schema
     n = len(schema.names)
     penalty(score, 1.0)  # a wrong name is refused before the counting starts
-    start = schema.target if root is None else find_root(root, schema.names)
+    start = schema.target if root is None else find_column("root", root, schema.names)
     states = np.array(schema.cardinalities, dtype=float)
     first, second = pair_indices(n)
     gain, rows = np.zeros(len(first)), np.zeros(len(first))

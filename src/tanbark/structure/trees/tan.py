@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tanbark.arrays import Floats
 from tanbark.counts import CountEngine
-from tanbark.errors import OptionError, find, nearest
+from tanbark.errors import find
 from tanbark.graph import Dag, direct_forest, maximum_spanning_forest
+from tanbark.graph.branching import maximum_branching
 from tanbark.graph.trees import pair_indices
-from tanbark.scores import log_likelihood, penalty
+from tanbark.scores import log_likelihood, mml, penalty
 from tanbark.structure.result import Learnt
-from tanbark.structure.trees import tan_mml
+from tanbark.structure.rules import find_column
 
+DENSE_CELLS = 1 << 22  # larger pair tables are scored by their observed cells alone
+BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
 SCORES = dict.fromkeys(("loglik", "aic", "bic", "mml"))
 
 
@@ -38,9 +41,9 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     schema = counts.schema
     n, target = len(schema.features), schema.target
     find("score", score, SCORES)
-    start = None if root is None else find_root(root, schema.names[:n])
+    start = None if root is None else find_column("root", root, schema.names[:n])
     if score == "mml":
-        return tan_mml.learn(counts, root=start)
+        return _learn_mml(counts, start)
     states = np.array(schema.cardinalities, dtype=float)
     first, second = pair_indices(n)
     pairs = counts.pair_information()
@@ -53,7 +56,7 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     return Learnt(dag, _naive_score(counts, score) + float(weights[chosen].sum()))
 
 
-def penalty_per_parameter(score: str, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def penalty_per_parameter(score: str, rows: Floats) -> Floats:
     """Return the price of a parameter for every pair; with gaps, pairs rest on different numbers of rows."""
     if len(rows) and (rows == rows[0]).all():
         return np.full(len(rows), penalty(score, float(rows[0])))
@@ -74,14 +77,53 @@ def _naive_score(counts: CountEngine, score: str) -> float:
     return log_likelihood(prior[None]) + gained - price * parameters
 
 
-def find_root(root: object, names: tuple[str, ...], option: str = "root") -> int:
-    """Find a feature by its name or position, or say what was expected."""
-    if isinstance(root, str):
-        if root in names:
-            return names.index(root)
-        msg = f"{option} must be the name of a feature; got {root!r}.{nearest(root, names)}"
-        raise OptionError(msg)
-    if isinstance(root, bool) or not isinstance(root, (int, np.integer)) or not 0 <= root < len(names):
-        msg = f"{option} must be the name of a feature or its position from 0 to {len(names) - 1}; got {root!r}."
-        raise OptionError(msg)
-    return int(root)
+def _learn_mml(counts: CountEngine, root: int | None, alpha: float = 1.0) -> Learnt:
+    """Find the forest of shortest message: class first, then every feature given the class and at most one feature.
+
+    The two directions of an arc differ a little in length, so that the optimum is a branching and not a spanning tree.
+    Columns with one state take no part. Wallace and Korb (1999) for the length of a family, Edmonds (1967) for the
+    search.
+    """
+    schema = counts.schema
+    n, target = len(schema.features), schema.target
+    gains = pair_gains(counts, alpha=alpha)
+    parents = maximum_branching(gains, root=root)
+    (prior, *tables) = counts.tables([(target,), *((i, target) for i in range(n))])
+    score = mml.family_score(prior[None], alpha=alpha) + sum(mml.family_score(table.T, alpha=alpha) for table in tables)
+    gained = sum(float(gains[parent, child]) for child, found in enumerate(parents) for parent in found)
+    return Learnt(Dag.augmented(schema.names, parents), score + gained)
+
+
+def pair_gains(counts: CountEngine, *, alpha: float = 1.0) -> Floats:
+    """Measure what every arc i -> j gains given the class, in nits, (n, n); -inf for columns with one state."""
+    schema = counts.schema
+    n, target = len(schema.features), schema.target
+    states = np.array(schema.cardinalities, np.int64)
+    gains = np.full((n, n), -np.inf)
+    first, second = pair_indices(n)
+    varied = (states[first] > 1) & (states[second] > 1)
+    sizes = states[first] * states[second] * states[target]
+    for a, b in np.unique(np.stack([states[first], states[second]], axis=1)[varied], axis=0):
+        alike = np.flatnonzero(varied & (states[first] == a) & (states[second] == b))
+        size = int(sizes[alike[0]])
+        if size > DENSE_CELLS:
+            for pair in alike:
+                i, j = int(first[pair]), int(second[pair])
+                gains[i, j], gains[j, i] = _by_cells(counts, (i, j, target), alpha)
+            continue
+        step = max(1, BLOCK_CELLS // size)
+        for low in range(0, len(alike), step):
+            x, y = first[alike[low : low + step]], second[alike[low : low + step]]
+            tables = counts.tables([(i, j, target) for i, j in zip(x.tolist(), y.tolist(), strict=True)])
+            gains[x, y], gains[y, x] = mml.arc_gains(np.stack(tables), alpha=alpha)
+    return gains
+
+
+def _by_cells(counts: CountEngine, columns: tuple[int, int, int], alpha: float) -> tuple[float, float]:
+    """Measure one pair by the cells that occur: an empty row or column of a table costs nothing."""
+    ((cells, n),) = counts.cells([columns])
+    r_x, r_y, n_classes = (counts.schema.cardinalities[c] for c in columns)
+    weights = n.astype(float)
+    x_class = np.bincount(cells[:, 0] * n_classes + cells[:, 2], weights, r_x * n_classes).reshape(r_x, n_classes)
+    y_class = np.bincount(cells[:, 1] * n_classes + cells[:, 2], weights, r_y * n_classes).reshape(r_y, n_classes)
+    return mml.sparse_arc_gains(weights, x_class, y_class, alpha=alpha)

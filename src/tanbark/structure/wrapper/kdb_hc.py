@@ -7,16 +7,8 @@ from collections.abc import Iterator
 from tanbark.checks import check_count
 from tanbark.counts import CountEngine
 from tanbark.structure.result import Learnt
-from tanbark.structure.wrapper.search import (
-    Evaluator,
-    Move,
-    Structure,
-    ancestors,
-    climb,
-    naive_start,
-    replaced,
-    varied_features,
-)
+from tanbark.structure.rules import varied_features
+from tanbark.structure.wrapper.search import Candidate, Evaluator, Structure, ancestors, naive_start, replaced, search
 
 
 def learn(
@@ -31,7 +23,7 @@ def learn(
     check_count("k", k)
     names, varied = counts.schema.names, varied_features(counts)
 
-    def moves(current: Structure) -> Iterator[Move]:
+    def moves(current: Structure) -> Iterator[Candidate]:
         for x in varied:
             above = ancestors(current, x)
             for y in varied:
@@ -39,6 +31,6 @@ def learn(
                 equivalent = y < x and parents == current[x]
                 if y == x or len(parents) >= k or x in parents or y in above or equivalent:
                     continue
-                yield Move(f"{names[x]} -> {names[y]}", replaced(current, y, tuple(sorted((*parents, x)))))
+                yield Candidate(f"{names[x]} -> {names[y]}", replaced(current, y, tuple(sorted((*parents, x)))))
 
-    return climb(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)

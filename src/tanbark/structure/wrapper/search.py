@@ -7,18 +7,17 @@ given to the learner, tells the score of a structure; it remembers families, so 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from itertools import islice
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from tanbark.arrays import TIE
 from tanbark.checks import check_at_least
 from tanbark.counts import CountEngine
 from tanbark.graph import Dag
+from tanbark.structure.ascent import Move, climb
 from tanbark.structure.result import Learnt
-from tanbark.structure.trace import History, Step, end_report, report
+from tanbark.structure.trace import History, Trace
 
 Parents = tuple[int, ...] | None
 Structure = tuple[Parents, ...]
@@ -47,58 +46,74 @@ class Evaluator(Protocol):
         """Make a structure the one that the next ones differ from by little."""
 
 
-@dataclass(frozen=True)
-class Move:
-    """A candidate: what it does, for people, and the structure it leads to."""
+class Candidate(NamedTuple):
+    """A structure one move away: the description of the move, and the structure."""
 
     text: str
     structure: Structure
 
 
-Moves = Callable[[Structure], Iterable[Move]]
+Neighbours = Callable[[Structure], Iterable[Candidate]]
 
 
-def climb(
-    counts: CountEngine, evaluate: Evaluator, start: Structure, moves: Moves, *, epsilon: float, verbose: bool
+class WrapperClimb:
+    """A state of :func:`tanbark.structure.ascent.ascend` over structures, scored by cross-validation."""
+
+    def __init__(self, evaluate: Evaluator, start: Structure, neighbours: Neighbours) -> None:
+        self._evaluate, self._neighbours, self.tried = evaluate, neighbours, 0
+        self._structure = start
+        evaluate.settle(start)
+        self.score = evaluate.score(start)
+
+    def propose(self, tabu: Collection[Hashable]) -> Move | None:
+        """Return the best candidate; None where nothing can exceed the current score."""
+        if self.score >= self._evaluate.best_possible - PERFECT:
+            return None
+        best, score, self.tried = best_candidate(self._neighbours(self._structure), self._evaluate)
+        return None if best is None else Move(score - self.score, best.text, (score, best.structure))
+
+    def apply(self, move: Move) -> None:
+        """Move to a candidate."""
+        self.score, self._structure = move.change
+        self._evaluate.settle(self._structure)
+
+    def key(self) -> Structure:
+        """Identify the structure."""
+        return self._structure
+
+    def solution(self) -> Structure:
+        """Return the structure."""
+        return self._structure
+
+
+def search(
+    counts: CountEngine, evaluate: Evaluator, start: Structure, neighbours: Neighbours, *, epsilon: float, verbose: bool
 ) -> Learnt:
     """Take the best move as long as it gains at least ``epsilon``; ties within 1e-9 go to the first candidate.
 
-    With ``epsilon`` 0 equally good moves are taken too; every move adds an arc or a feature, or takes a feature out, so
+    With ``epsilon`` 0 equally good moves are taken too; every move adds an arc or a feature, or removes a feature, so
     the search ends.
     """
     check_at_least("epsilon", epsilon, 0)
-    begun = time.perf_counter()
-    evaluate.settle(start)
-    current, score = start, evaluate.score(start)
-    history = [Step(score, "start", 1, time.perf_counter() - begun)]
-    report(history, verbose=verbose)
-    while score < evaluate.best_possible - PERFECT:
-        begun = time.perf_counter()
-        best, best_score, tried = _best_move(moves(current), evaluate)
-        if best is None or best_score - epsilon < score - TIE:
-            break
-        current, score = best.structure, best_score
-        evaluate.settle(current)
-        history.append(Step(score, best.text, tried, time.perf_counter() - begun))
-        report(history, verbose=verbose)
-    end_report(verbose=verbose)
+    trace = Trace(verbose=verbose)
+    score, structure = climb(lambda: WrapperClimb(evaluate, start, neighbours), trace, least=epsilon - TIE)
     target = counts.schema.target
-    parents = [() if found is None else (*found, target) for found in current]
-    return Learnt(Dag(counts.schema.names, (*parents, ())), score, History(history))
+    parents = [() if found is None else (*found, target) for found in structure]
+    return Learnt(Dag(counts.schema.names, (*parents, ())), score, History(trace.steps))
 
 
-def _best_move(candidates: Iterable[Move], evaluate: Evaluator) -> tuple[Move | None, float, int]:
-    """Find the first of the best candidates, its score, and how many there were."""
-    best: Move | None = None
+def best_candidate(candidates: Iterable[Candidate], evaluate: Evaluator) -> tuple[Candidate | None, float, int]:
+    """Return the first of the best candidates, its score, and the number of candidates."""
+    best: Candidate | None = None
     best_score, tried = -float("inf"), 0
     waiting = iter(candidates)
     while heard := list(islice(waiting, evaluate.at_once)):
-        evaluate.hear([move.structure for move in heard])
-        for move in heard:
+        evaluate.hear([candidate.structure for candidate in heard])
+        for candidate in heard:
             tried += 1
-            value = evaluate.score(move.structure)
+            value = evaluate.score(candidate.structure)
             if value > best_score + TIE:
-                best, best_score = move, value
+                best, best_score = candidate, value
     return best, best_score, tried
 
 
@@ -110,11 +125,6 @@ def naive_start(counts: CountEngine) -> Structure:
 def empty_start(counts: CountEngine) -> Structure:
     """Return the class alone: every feature is out."""
     return (None,) * len(counts.schema.features)
-
-
-def varied_features(counts: CountEngine) -> list[int]:
-    """List the features with more than one state; the others can neither help nor harm, and no search moves them."""
-    return [f for f, column in enumerate(counts.schema.features) if column.n_states > 1]
 
 
 def replaced(structure: Structure, feature: int, parents: Parents) -> Structure:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from tanbark.counts import CountEngine
 from tanbark.structure.result import Learnt
-from tanbark.structure.wrapper.search import Evaluator, Move, Structure, climb, empty_start, replaced, varied_features
+from tanbark.structure.rules import varied_features
+from tanbark.structure.wrapper.search import Candidate, Evaluator, Structure, empty_start, replaced, search
 
 
 def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, verbose: bool = False) -> Learnt:
@@ -16,9 +17,9 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, ve
     """
     names, varied = counts.schema.names, varied_features(counts)
 
-    def moves(current: Structure) -> Iterator[Move]:
+    def moves(current: Structure) -> Iterator[Candidate]:
         for f in varied:
             if current[f] is None:
-                yield Move(f"+ {names[f]}", replaced(current, f, ()))
+                yield Candidate(f"+ {names[f]}", replaced(current, f, ()))
 
-    return climb(counts, evaluate, empty_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, empty_start(counts), moves, epsilon=epsilon, verbose=verbose)

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tanbark.counts import CountEngine
 from tanbark.structure.result import Learnt
+from tanbark.structure.rules import varied_features
 from tanbark.structure.wrapper.search import (
+    Candidate,
     Evaluator,
-    Move,
     Structure,
-    climb,
     empty_start,
     naive_start,
     replaced,
+    search,
     supernodes,
-    varied_features,
 )
 
 
@@ -26,16 +26,16 @@ def learn_forward(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 
     """
     names, varied = counts.schema.names, varied_features(counts)
 
-    def moves(current: Structure) -> Iterator[Move]:
+    def moves(current: Structure) -> Iterator[Candidate]:
         absent = [f for f in varied if current[f] is None]
         for f in absent:
-            yield Move(f"+ {names[f]}", replaced(current, f, ()))
+            yield Candidate(f"+ {names[f]}", replaced(current, f, ()))
         groups = supernodes(current)
         for f in absent:
             for group in groups:
-                yield Move(f"+ {names[f]} joined to {_listed(names, group)}", replaced(current, f, tuple(group)))
+                yield Candidate(f"+ {names[f]} joined to {_listed(names, group)}", replaced(current, f, tuple(group)))
 
-    return climb(counts, evaluate, empty_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, empty_start(counts), moves, epsilon=epsilon, verbose=verbose)
 
 
 def learn_backward(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, verbose: bool = False) -> Learnt:
@@ -45,16 +45,16 @@ def learn_backward(counts: CountEngine, *, evaluate: Evaluator, epsilon: float =
     """
     names, varied = counts.schema.names, varied_features(counts)
 
-    def moves(current: Structure) -> Iterator[Move]:
+    def moves(current: Structure) -> Iterator[Candidate]:
         for f in varied:
             if current[f] is not None:
-                yield Move(f"- {names[f]}", without(current, f))
+                yield Candidate(f"- {names[f]}", without(current, f))
         groups = [group for group in supernodes(current) if group[0] in varied]
         for place, a in enumerate(groups):
             for b in groups[place + 1 :]:
-                yield Move(f"{_listed(names, a)} joined to {_listed(names, b)}", joined(current, a, b))
+                yield Candidate(f"{_listed(names, a)} joined to {_listed(names, b)}", joined(current, a, b))
 
-    return climb(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
 
 
 def without(structure: Structure, feature: int) -> Structure:

@@ -6,16 +6,8 @@ from collections.abc import Iterator
 
 from tanbark.counts import CountEngine
 from tanbark.structure.result import Learnt
-from tanbark.structure.wrapper.search import (
-    Evaluator,
-    Move,
-    Structure,
-    ancestors,
-    climb,
-    naive_start,
-    replaced,
-    varied_features,
-)
+from tanbark.structure.rules import varied_features
+from tanbark.structure.wrapper.search import Candidate, Evaluator, Structure, ancestors, naive_start, replaced, search
 
 
 def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, verbose: bool = False) -> Learnt:
@@ -27,7 +19,7 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, ve
     """
     names, varied = counts.schema.names, varied_features(counts)
 
-    def moves(current: Structure) -> Iterator[Move]:
+    def moves(current: Structure) -> Iterator[Candidate]:
         orphans = [f for f in varied if current[f] == ()]
         if len(orphans) < 2:
             return
@@ -36,6 +28,6 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, ve
             for y in orphans:
                 equivalent = y < x and current[x] == ()
                 if y != x and y not in above and not equivalent:
-                    yield Move(f"{names[x]} -> {names[y]}", replaced(current, y, (x,)))
+                    yield Candidate(f"{names[x]} -> {names[y]}", replaced(current, y, (x,)))
 
-    return climb(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)

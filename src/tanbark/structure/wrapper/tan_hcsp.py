@@ -7,16 +7,8 @@ from collections.abc import Iterator
 from tanbark.arrays import TIE
 from tanbark.counts import CountEngine
 from tanbark.structure.result import Learnt
-from tanbark.structure.wrapper.search import (
-    Evaluator,
-    Move,
-    Structure,
-    ancestors,
-    climb,
-    naive_start,
-    replaced,
-    varied_features,
-)
+from tanbark.structure.rules import varied_features
+from tanbark.structure.wrapper.search import Candidate, Evaluator, Structure, ancestors, naive_start, replaced, search
 
 
 def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, verbose: bool = False) -> Learnt:
@@ -27,7 +19,7 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, ve
     """
     names, varied = counts.schema.names, varied_features(counts)
 
-    def moves(current: Structure) -> Iterator[Move]:
+    def moves(current: Structure) -> Iterator[Candidate]:
         best, best_score = None, -float("inf")
         together = super_parents(current, varied)
         evaluate.hear(list(together.values()))
@@ -37,9 +29,9 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, ve
                 best, best_score = x, value
         if best is not None:
             for y in permissible_children(current, best, varied):
-                yield Move(f"{names[best]} -> {names[y]}", replaced(current, y, (best,)))
+                yield Candidate(f"{names[best]} -> {names[y]}", replaced(current, y, (best,)))
 
-    return climb(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
 
 
 def super_parents(current: Structure, features: list[int]) -> dict[int, Structure]:

@@ -183,5 +183,5 @@ def test_the_picture_of_a_search(people, monkeypatch):
     (plotted,) = [args for name, args, _ in axes.calls if name == "plot"]
     assert plotted[1] == [step.length for step in trace[:-1]]
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(tb.MissingPackageError, match="pip install matplotlib"):
+    with pytest.raises(tb.MissingPackageError, match=r"pip install .tanbark\[plot\]"):
         trace.plot()

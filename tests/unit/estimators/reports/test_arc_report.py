@@ -112,7 +112,7 @@ def test_the_picture(report, monkeypatch):
     with pytest.raises(tb.OptionError, match="measure"):
         report.plot(axes, measure="bits")
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(tb.MissingPackageError, match="pip install matplotlib"):
+    with pytest.raises(tb.MissingPackageError, match=r"pip install .tanbark\[plot\]"):
         report.plot()
 
 

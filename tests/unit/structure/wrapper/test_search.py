@@ -10,7 +10,7 @@ import pytest
 from strategies import make_table
 from tanbark.counts import MemoryCounts
 from tanbark.structure.wrapper import search
-from tanbark.structure.wrapper.search import Move
+from tanbark.structure.wrapper.search import Candidate
 
 
 class Scores:
@@ -37,15 +37,15 @@ def chain(current):
     last = current[-1]
     if len(last) < len(current) - 1:
         grown = search.replaced(current, len(current) - 1, (*last, len(last)))
-        yield Move(f"arc {len(last)}", grown)
-        yield Move(f"arc {len(last)} again", grown)
+        yield Candidate(f"arc {len(last)}", grown)
+        yield Candidate(f"arc {len(last)} again", grown)
 
 
 def climb(*scores, epsilon=0.01, verbose=False):
     counts = MemoryCounts(make_table(np.random.default_rng(0), (2, 2, 2, 2, 2), 20))
     evaluate = Scores(*scores)
     start = search.naive_start(counts)
-    return search.climb(counts, evaluate, start, chain, epsilon=epsilon, verbose=verbose), evaluate
+    return search.search(counts, evaluate, start, chain, epsilon=epsilon, verbose=verbose), evaluate
 
 
 @pytest.mark.parametrize(

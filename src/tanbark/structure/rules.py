@@ -1,0 +1,98 @@
+"""Constraints on the graphs of a search, and the readers of options that several learners share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tanbark.arrays import Bools
+from tanbark.checks import check_count
+from tanbark.counts import CountEngine
+from tanbark.errors import OptionError, nearest
+from tanbark.graph import Dag
+
+Arcs = Iterable[tuple[str, str]]
+
+MAX_CELLS = 1 << 24  # families with larger tables are left out of a search, unless told otherwise
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Which graphs a search may visit: ``allowed[x, y]`` arcs may be added, ``fixed[x, y]`` arcs are never removed."""
+
+    names: tuple[str, ...]
+    allowed: Bools
+    fixed: Bools
+    max_parents: int
+
+
+def make_rules(
+    counts: CountEngine, *, max_parents: int | None, required: Arcs, forbidden: Arcs, start: Any
+) -> tuple[Rules, Bools]:
+    """Validate the constraints of a search and return them with the start graph, which has the required arcs."""
+    schema = counts.schema
+    if max_parents is not None:
+        check_count("max_parents", max_parents)
+    fixed = arc_mask("required", required, schema.names)
+    barred = arc_mask("forbidden", forbidden, schema.names)
+    both = np.argwhere(fixed & barred)
+    if len(both):
+        x, y = both[0]
+        msg = f"The arc {(schema.names[x], schema.names[y])} is both required and forbidden. Take it out of one list."
+        raise OptionError(msg)
+    given = start.arcs() if isinstance(start, Dag) else () if start is None else start
+    begin = (arc_mask("start", given, schema.names) & ~barred) | fixed
+    make_dag(schema.names, begin)  # raises if there is a cycle
+    varied = np.array(schema.cardinalities) > 1
+    allowed = varied[:, None] & varied & ~np.eye(len(varied), dtype=bool) & ~barred
+    return Rules(schema.names, allowed, fixed, len(varied) if max_parents is None else int(max_parents)), begin
+
+
+def arc_mask(option: str, arcs: Any, names: tuple[str, ...]) -> Bools:
+    """Turn a list of (parent, child) names into an adjacency matrix."""
+    check_arcs(option, arcs)
+    mask = np.zeros((len(names), len(names)), bool)
+    for arc in arcs:
+        (found,) = [(p, c) for c, parents in enumerate(Dag.from_arcs([arc], names).parents) for p in parents]
+        mask[found] = True
+    return mask
+
+
+def check_arcs(option: str, arcs: Any) -> None:
+    """Validate that arcs are a list, and not a text or an iterator that can be read only once."""
+    if isinstance(arcs, str) or iter(arcs) is arcs:
+        msg = f"{option} must be a list of (parent, child) pairs; got {type(arcs).__name__}."
+        raise OptionError(msg)
+
+
+def make_dag(names: tuple[str, ...], arcs: Bools) -> Dag:
+    """Turn an adjacency matrix into a graph."""
+    return Dag(names, tuple(tuple(np.flatnonzero(arcs[:, node]).tolist()) for node in range(len(arcs))))
+
+
+def find_column(option: str, column: object, names: tuple[str, ...]) -> int:
+    """Return the position of a feature that is given by its name or position."""
+    if isinstance(column, str):
+        if column in names:
+            return names.index(column)
+        msg = f"{option} must be the name of a feature; got {column!r}.{nearest(column, names)}"
+        raise OptionError(msg)
+    if isinstance(column, bool) or not isinstance(column, (int, np.integer)) or not 0 <= column < len(names):
+        msg = f"{option} must be the name of a feature or its position from 0 to {len(names) - 1}; got {column!r}."
+        raise OptionError(msg)
+    return int(column)
+
+
+def varied_features(counts: CountEngine) -> list[int]:
+    """List the features with more than one state; the others carry no information, and no search moves them."""
+    return [feature for feature, column in enumerate(counts.schema.features) if column.n_states > 1]
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Make a generator from a seed, from another generator, or from scikit-learn's kind of random state."""
+    if hasattr(random_state, "randint"):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)
