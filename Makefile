@@ -1,16 +1,27 @@
 # `make demo` and `make test` do all the set-up on a fresh machine with Python 3.11 or newer.
 PYTHON ?= python3
 VENV ?= .venv
+OLDEST ?= .venv-oldest
 BIN := $(VENV)/bin
 SHARED_DATA ?= ../shared/data
 
-.PHONY: demo test browser java check lint types layers bench docs clean
+.PHONY: demo test test-oldest coverage browser java check lint types layers bench docs build clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python scripts/demo.py
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+# all tests, with the lines and branches that none of them reaches; kernels are compiled and do not count
+coverage: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-report=term --cov-report=html:build/coverage
+
+# the lowest versions that pyproject.toml promises (Python 3.11 or 3.12: they have no wheels for later ones). Warnings are
+# no errors here: packages below ours may be newer than what these versions were written for.
+test-oldest: $(OLDEST)/.test
+	NUMBA_CACHE_DIR=$(OLDEST)/kernels $(OLDEST)/bin/python -m pytest -n auto --dist loadgroup -W default tests \
+	  --ignore=tests/docs --ignore=tests/unit/explorer
 
 # the browser of the tests that read the explorer page; without it they are skipped
 browser:
@@ -20,7 +31,7 @@ browser:
 java:
 	scripts/install_java.sh
 
-check: lint types layers test
+check: lint types layers coverage
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -38,6 +49,12 @@ bench: $(VENV)/.bench
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "build/docs/index.html"
+
+# a source package and a wheel in dist/, and a look into the wheel
+build: $(VENV)/.build
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python scripts/check_wheel.py dist
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tanbark needs Python 3.11 or newer; set PYTHON=...")'
@@ -63,5 +80,15 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	@touch $@
 
+$(VENV)/.build: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[build]"
+	@touch $@
+
+$(OLDEST)/.test: requirements-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --requirement requirements-oldest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
 clean:
-	rm -rf docs/generated $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/generated $(VENV) $(OLDEST) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

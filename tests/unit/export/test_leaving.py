@@ -69,7 +69,7 @@ def posteriors(clf, X):
 
 def ask_sqlite(sql, X):
     with sqlite3.connect(":memory:") as connection:
-        X.reset_index(names="id").to_sql("rows", connection, index=False)
+        X.reset_index(names="id").to_sql("rows", connection, index=False, dtype={"b": "REAL", "n": "REAL"})
         cursor = connection.execute(sql)
         return [name[0] for name in cursor.description], sorted(cursor.fetchall())
 
@@ -80,8 +80,9 @@ def ask_duckdb(sql, X):
         frame[column] = frame[column].astype("boolean" if column == "flag" else "string")
     connection = duckdb.connect()
     connection.register("frame", frame)
-    # pandas' NaN is NULL in the table
-    connection.execute("CREATE TABLE rows AS SELECT id, a, nullif(b, 'nan') b, nullif(n, 'nan') n, c, flag FROM frame")
+    # pandas' NaN and, in older versions, <NA> are NULL in the table
+    columns = "id, nullif(a, '<NA>') a, nullif(b, 'nan') b, nullif(n, 'nan') n, nullif(c, '<NA>') c, flag"
+    connection.execute(f"CREATE TABLE rows AS SELECT {columns} FROM frame")
     cursor = connection.execute(sql)
     return [name[0] for name in cursor.description], sorted(cursor.fetchall())
 
