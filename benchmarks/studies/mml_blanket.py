@@ -28,6 +28,7 @@ import numpy as np
 import scipy
 
 import tanbark
+from benchmarks.studies.mml_note import NoteScorer
 from tanbark.structure.blanket.scores import SCORERS, Options, Rows
 from tanbark.structure.blanket.search import search
 
@@ -66,7 +67,7 @@ CONTESTANTS = {
     "nb_logit": ("nb_logit", Options(n_jobs=1)),
     "nb_adaptive": ("nb_adaptive", Options(n_jobs=1)),
     "nb_joint": ("nb_joint", Options(n_jobs=1)),
-    "note_nb": ("note_nb", Options(legacy_strict=True, n_jobs=1)),
+    "note_nb": ("note_nb", Options(n_jobs=1)),
 }
 
 
@@ -126,7 +127,8 @@ def select(world: World, n: int, seed: list[int], network: int) -> np.ndarray:
     for place, (score, options) in enumerate(CONTESTANTS.values()):
         if score == "note_nb" and world.states > 2:
             continue
-        chosen = set(search(SCORERS[score](rows, options), range(world.n_features), names)[0])
+        scorer = NoteScorer(rows) if score == "note_nb" else SCORERS[score](rows, options)
+        chosen = set(search(scorer, range(world.n_features), names)[0])
         found[place] = chosen == truth, len(truth - chosen), len(chosen - truth)
     return found
 
@@ -150,7 +152,7 @@ def compare(results: np.ndarray, networks: int, told: np.ndarray, seed: int) -> 
     The error of a difference has both runs' errors in it, the rounding to two digits, and half a network, since a cell
     may hold one kind of result only. All lengths of a run see the same networks, so that one odd draw moves a whole
     line of the table: ``chance`` is the share of two runs of these sizes, drawn from our networks, that lie as far
-    apart somewhere in the line as the other run and ours. The legacy score is left out: it follows rounding noise.
+    apart somewhere in the line as the other run and ours. The score of the note is left out: it follows rounding noise.
     """
     known = np.isfinite(told) & np.isfinite(results).all(axis=0)
     known[list(CONTESTANTS).index("note_nb")] = False

@@ -145,7 +145,7 @@ def test_the_search_ends_at_the_minimum(rows):
     design = np.hstack([np.ones((len(configs), 1)), *parts])
     variances = conditional.nb_variances(rows.states, 1.0, 1.0)
     at = conditional.message(design, counts, variances)[1]
-    problem = conditional._Problem(design, counts.T, variances)
+    problem = conditional.PenalisedLikelihood(design, counts.T, variances)
     assert np.abs(problem.gradient(problem.state(at))).max(initial=0.0) < 1e-6
 
 

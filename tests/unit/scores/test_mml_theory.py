@@ -85,30 +85,6 @@ def test_the_true_information_of_the_tables_is_singular(m):
     assert (values > 1e-9 * values[-1]).sum() <= m + 1
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
-def test_the_notes_matrix_is_singular_or_indefinite(m):
-    rng = np.random.default_rng(m)
-    for _ in range(40):
-        labels = rng.integers(0, 2, 200)
-        chances = rng.uniform(size=(m, 2))
-        columns = (rng.random((m, 200)) < chances[:, labels]).astype(int)
-        found = mml.note_nb(*known.cells(columns, range(m), labels, 2), legacy_strict=True)
-        values = np.array(found.eigenvalues)
-        assert not found.valid
-        if m == 1:
-            assert values[0] > -1e-9 * values[-1]
-            assert (values > 1e-9 * values[-1]).sum() <= 2
-        else:
-            assert values[0] < -1e-6 * values[-1]
-
-
-def test_the_notes_lattice_beyond_its_table():
-    columns = np.random.default_rng(0).integers(0, 2, (4, 50))
-    found = mml.note_nb(*known.cells(columns, range(4), columns[0], 2))
-    assert found.d == 9
-    assert found.lattice == approx(4.5 * (1 + math.log(0.07163)))
-
-
 def test_a_feature_with_one_state_seen_of_two():
     """It ties for a full table, and is longer by all other lengths."""
     columns, states, labels, n_classes = known.F16

@@ -57,16 +57,15 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
 
     Parameters
     ----------
-    score : {"nb_logit", "nb_joint", "cpt", "logit", "nb_adaptive", "mbp", "note_nb"}, default "nb_logit"
+    score : {"nb_logit", "nb_joint", "cpt", "logit", "nb_adaptive", "mbp"}, default "nb_logit"
         How the class is told. "nb_logit": given the features under naive Bayes, in its log-odds. "logit": the same with
         a normal prior of every coefficient. "nb_joint": class and features together under naive Bayes; very fast, and
         blind to features that repeat others. "cpt": by one full table. "nb_adaptive" and "mbp": row by row by naive
-        Bayes or by an average over polytrees; these depend on the order of the rows. "note_nb": a score of 2017, kept
-        for comparison only, which is not valid and selects nothing.
+        Bayes or by an average over polytrees; these depend on the order of the rows.
     direction : {"forward", "both"}, default "forward"
         Only add features, or also drop those that later ones have made superfluous.
     alpha : float, default 1.0
-        Prior mass per cell of the tables of naive Bayes; not for "logit" and "note_nb".
+        Prior mass per cell of the tables of naive Bayes; not for "logit".
     sigma : float, default 3.0
         Standard deviation of the coefficients of "logit".
     stating : {"none", "observed", "all"}, default "none"

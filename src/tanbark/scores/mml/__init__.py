@@ -15,14 +15,12 @@ from tanbark.scores.mml.families import (
     nb_joint,
     sparse_arc_gains,
 )
-from tanbark.scores.mml.legacy import NoteLength, note_logit, note_nb
 from tanbark.scores.mml.lengths import STATED, MessageLength, lattice, unstated
 from tanbark.scores.mml.sequential import mbp, nb_adaptive, polytrees
 
 __all__ = [
     "STATED",
     "MessageLength",
-    "NoteLength",
     "adaptive",
     "arc_gains",
     "cpt",
@@ -35,8 +33,6 @@ __all__ = [
     "nb_gain",
     "nb_joint",
     "nb_logit",
-    "note_logit",
-    "note_nb",
     "polytrees",
     "sparse_arc_gains",
     "unstated",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -92,11 +91,11 @@ def logit(
     length, found = message(design, cells, np.full(design.shape[1], sigma**2))
     if curved_prior:
         return length
-    flat = _Problem(design, cells.T, np.full(len(found), np.inf))
+    flat = PenalisedLikelihood(design, cells.T, np.full(len(found), np.inf))
     return _without_curvature(length, flat, found)
 
 
-def _without_curvature(length: MessageLength, problem: _Problem, at: Floats) -> MessageLength:
+def _without_curvature(length: MessageLength, problem: PenalisedLikelihood, at: Floats) -> MessageLength:
     """Measure the precision by the likelihood alone."""
     try:
         logdet = problem.curvature(problem.state(at))[1]
@@ -161,7 +160,7 @@ def message(
     known : array, optional
         What :func:`information` gave for the first columns, where ``start`` is 0 for the others.
     """
-    problem = _Problem(design, cells.T, variances)
+    problem = PenalisedLikelihood(design, cells.T, variances)
     begin = np.zeros((design.shape[1], len(problem.cells) - 1)) if start is None else start
     found = problem.solve(problem.state(begin), known)
     d = found.at.size
@@ -171,20 +170,8 @@ def message(
 
 def information(design: Floats, cells: Floats, at: Floats) -> Floats:
     """Return the Fisher information of coefficients, (free, free, p, p) over class contrasts a >= b and columns."""
-    problem = _Problem(design, cells.T, np.full(design.shape[1], np.inf))
+    problem = PenalisedLikelihood(design, cells.T, np.full(design.shape[1], np.inf))
     return problem.information(problem.state(at))
-
-
-def maximum(design: Floats, cells: Floats) -> tuple[Floats, float, Floats]:
-    """Return the log-odds coefficients of greatest likelihood for two classes, minus its log, and their information.
-
-    The odds are those of the first class. Where the likelihood has no maximum, the information is next to singular.
-    """
-    problem = _Problem(design, cells.T, np.full(design.shape[1], np.inf))
-    here = problem.state(np.zeros((design.shape[1], 1)))
-    with suppress(np.linalg.LinAlgError):
-        here = problem.solve(here)
-    return math.sqrt(2) * here.at[:, 0], here.nll, 0.5 * problem.information(here)[0, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +184,7 @@ class _State:
     chance: Floats
 
 
-class _Problem:
+class PenalisedLikelihood:
     """The penalised likelihood, which is strictly convex; arrays over rows have the class first, for speed."""
 
     def __init__(self, design: Floats, cells: Floats, variances: Floats) -> None:
@@ -216,6 +203,7 @@ class _Problem:
         return _State(at, nll + 0.5 * float((at**2 / self.variances[:, None]).sum()), nll, chance)
 
     def gradient(self, here: _State) -> Floats:
+        """Return the gradient of the objective, (p, n_classes - 1)."""
         excess = self.basis.T @ (here.chance * self.rows - self.cells)
         return np.asarray((excess @ self.design).T + here.at / self.variances[:, None])
 

@@ -34,7 +34,6 @@ class Options:
     sigma: float = 3.0
     stating: str = "none"
     seed: int = 0
-    legacy_strict: bool = False
     n_jobs: int | None = None
 
 
@@ -305,27 +304,6 @@ class PolytreeScorer:
         return [self.length((*chosen, feature)).total for feature in candidates]
 
 
-class NoteScorer:
-    """``note_nb``: for a class and features of two states."""
-
-    def __init__(self, rows: Rows, options: Options) -> None:
-        self.rows, self.options = rows, options
-        if rows.n_classes != 2 or any(r > 2 for r in rows.states) or rows.gaps.any():
-            msg = "score='note_nb' knows a class and features of two states, without gaps. Use score='nb_logit'."
-            raise OptionError(msg)
-
-    def length(self, chosen: Chosen) -> MessageLength:
-        """Return the length with the chosen features, in the order of their columns."""
-        members = sorted(chosen)
-        keys, first = self.rows.keys(tuple(members))
-        table = self.rows.class_table(keys, len(first))
-        return mml.note_nb(self.rows.codes[members][:, first].T, table, legacy_strict=self.options.legacy_strict)
-
-    def extended(self, chosen: Chosen, candidates: Sequence[int]) -> list[float]:
-        """Return the length with the chosen features and each candidate in turn."""
-        return [self.length((*chosen, feature)).total for feature in candidates]
-
-
 @cache
 def _linear_algebra() -> Any:
     return ThreadpoolController()  # finding the libraries takes longer than a small length
@@ -358,7 +336,6 @@ SCORERS: dict[str, Callable[[Rows, Options], Scorer]] = {
     "logit": _logit,
     "nb_adaptive": AdaptiveScorer,
     "mbp": PolytreeScorer,
-    "note_nb": NoteScorer,
 }
 
 

@@ -25,7 +25,7 @@ def learn(counts: CountEngine, *, score: str = "nb_logit", direction: str = "for
     Parameters
     ----------
     counts : CountEngine
-    score : {"nb_logit", "nb_joint", "cpt", "logit", "nb_adaptive", "mbp", "note_nb"}
+    score : {"nb_logit", "nb_joint", "cpt", "logit", "nb_adaptive", "mbp"}
     direction : {"forward", "both"}
         Only add features, or also drop those that others have made superfluous.
     alpha : float

@@ -63,7 +63,7 @@ def test_pipelines(people):
     assert list(framed.transform(X.to_numpy(object)).columns) == ["x1", "x2"]
 
 
-@pytest.mark.parametrize("score", [name for name in SCORERS if name != "note_nb"])
+@pytest.mark.parametrize("score", SCORERS)
 def test_every_length(score, people):
     X, y = people
     for direction in ("forward", "both"):
@@ -101,16 +101,6 @@ def test_nothing_selected(people):
         assert selector.transform(X[["noise", "same"]]).shape == (400, 0)
     with pytest.warns(tb.NothingSelectedWarning):
         assert tb.MarkovBlanketMML().fit_transform(np.ones((4, 2)), [0, 1, 0, 1]).shape == (4, 0)
-
-
-def test_the_note_is_refused_or_selects_nothing(people):
-    X, y = people
-    with pytest.raises(tb.OptionError, match="two states"):
-        tb.MarkovBlanketMML("note_nb").fit(X, y)
-    binary = np.random.default_rng(0).integers(0, 2, (60, 3))
-    selector = tb.MarkovBlanketMML("note_nb").fit(binary, binary[:, 0])
-    assert not selector.support_.any()
-    assert selector.trace_.reason == "no candidate has a valid length"
 
 
 def test_weights_are_repeats(people):

@@ -52,13 +52,6 @@ def test_the_notes_data():
     assert lengths == pytest.approx(printed, abs=6e-5)
 
 
-def test_the_note_selects_nothing():
-    chosen, trace = forward(NOTE, "note_nb")
-    assert chosen == []
-    assert trace.reason == "no candidate has a valid length"
-    assert all(math.isnan(length) for _, length in trace[-1].tried)
-
-
 def test_noise_is_left_out():
     rng = np.random.default_rng(4)
     rows = (rng.integers(0, 2, (5, 4000)), (2,) * 5, rng.integers(0, 2, 4000), 2)
@@ -151,5 +144,3 @@ def test_wrong_options_are_refused():
     for options in (Options(alpha=0.0), Options(sigma=math.inf), Options(alpha=True), Options(stating="few")):
         with pytest.raises(OptionError):
             make_scorer("cpt", counts, options)
-    with pytest.raises(OptionError, match="two states"):
-        learn(counts, score="note_nb")

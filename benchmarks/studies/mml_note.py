@@ -1,18 +1,25 @@
-"""Two scores of 2017 that are no message lengths, kept so that their printed numbers can be looked at."""
+"""Two scores of a note of June 2017 that are not message lengths, kept to reproduce the numbers it printed.
+
+``docs/mml.md`` explains what is wrong with them; :mod:`benchmarks.studies.mml_blanket` shows how often the first one
+finds a Markov blanket. Neither is an option of the library.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from tanbark.arrays import Floats
+from tanbark.arrays import Floats, Integers
 from tanbark.checks import check_positive
 from tanbark.errors import InputError
-from tanbark.scores.mml.conditional import maximum
-from tanbark.scores.mml.lengths import MessageLength
+from tanbark.scores.mml import MessageLength
+from tanbark.scores.mml.conditional import PenalisedLikelihood
+from tanbark.structure.blanket.scores import Rows
 
 _KAPPA = (0.083333, 0.080188, 0.077875, 0.07609, 0.07465, 0.07347, 0.07248, 0.07163)
 DEFINITE = 1e-9  # least ratio of the smallest to the largest eigenvalue of a matrix that is positive definite
@@ -128,13 +135,43 @@ def note_logit(
     )  # fmt: skip
 
 
-def _binary(score: str, configs: ArrayLike, counts: ArrayLike) -> tuple[NDArray[np.int64], Floats]:
+def maximum(design: Floats, cells: Floats) -> tuple[Floats, float, Floats]:
+    """Return the maximum-likelihood coefficients of two classes' log-odds, minus the log-likelihood, and the information.
+
+    The odds are those of the first class. Where the likelihood has no maximum, the information is nearly singular.
+    """
+    problem = PenalisedLikelihood(design, cells.T, np.full(design.shape[1], np.inf))
+    here = problem.state(np.zeros((design.shape[1], 1)))
+    with suppress(np.linalg.LinAlgError):
+        here = problem.solve(here)
+    return math.sqrt(2) * here.at[:, 0], here.nll, 0.5 * problem.information(here)[0, 0]
+
+
+class NoteScorer:
+    """``note_nb`` as a scorer of feature sets, for a class and features of two states."""
+
+    def __init__(self, rows: Rows, *, strict: bool = True) -> None:
+        self.rows, self.strict = rows, strict
+
+    def length(self, chosen: tuple[int, ...]) -> NoteLength:
+        """Return the score with the chosen features, in the order of their columns."""
+        members = sorted(chosen)
+        keys, first = self.rows.keys(tuple(members))
+        table = self.rows.class_table(keys, len(first))
+        return note_nb(self.rows.codes[members][:, first].T, table, legacy_strict=self.strict)
+
+    def extended(self, chosen: tuple[int, ...], candidates: Sequence[int]) -> list[float]:
+        """Return the score with the chosen features and each candidate in turn."""
+        return [self.length((*chosen, feature)).total for feature in candidates]
+
+
+def _binary(score: str, configs: ArrayLike, counts: ArrayLike) -> tuple[Integers, Floats]:
     """Take configurations and counts, all of two states."""
     cells = np.asarray(counts, dtype=float)
     x = np.asarray(configs, np.int64)
     x = x.reshape(len(cells), -1) if x.ndim != 2 else x
     if cells.ndim != 2 or cells.shape[1] != 2 or (x > 1).any() or (x < 0).any():
-        msg = f"{score} knows a class of two states and features of two states, without gaps. Use nb_logit."
+        msg = f"{score} takes a class of two states and features of two states, without missing values. Use nb_logit."
         raise InputError(msg)
     return x, cells
 
