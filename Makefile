@@ -20,7 +20,7 @@ coverage: $(VENV)/.test
 # the lowest versions that pyproject.toml promises (Python 3.11 or 3.12: they have no wheels for later ones). Warnings are
 # no errors here: packages below ours may be newer than what these versions were written for.
 test-oldest: $(OLDEST)/.test
-	NUMBA_CACHE_DIR=$(OLDEST)/kernels $(OLDEST)/bin/python -m pytest -n auto --dist loadgroup -W default tests \
+	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python -m pytest -n auto --dist loadgroup -W default tests \
 	  --ignore=tests/docs --ignore=tests/unit/explorer
 
 # the browser of the tests that read the explorer page; without it they are skipped

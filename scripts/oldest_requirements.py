@@ -11,7 +11,7 @@ from pathlib import Path
 
 EXTRAS = ("frames", "big", "cluster", "spark", "plot", "cli", "test")
 NOT_TESTED = {"playwright"}  # the explorer's tests do not depend on old versions
-HEAD = "# The lowest versions that pyproject.toml promises; made by scripts/oldest_requirements.py for `make test-oldest`."
+HEAD = "# The lowest versions that pyproject.toml promises, for `make test-oldest`; by scripts/oldest_requirements.py."
 
 
 def requirements(pyproject: Path) -> str:

@@ -1,4 +1,4 @@
-"""What we know of the machine: its cores, threads over independent work, compiled kernels, and whole files.
+"""Cores and threads, and the compilation of kernels.
 
 Kernels are plain Python loops that Numba compiles once and keeps on disk. They release the interpreter lock, so
 threads over blocks of columns or rows use every core; results never depend on the number of threads, because each
@@ -8,7 +8,6 @@ task writes to a place of its own. Numba itself is imported with the first kerne
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -123,22 +122,6 @@ def row_blocks(n_rows: int, threads: int, *, smallest: int = 8192) -> list[tuple
     """Cut rows into a few blocks per thread, none so small that starting it costs more than running it."""
     step = max(smallest, -(-n_rows // (4 * max(threads, 1))))
     return blocks(n_rows, step)
-
-
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that it appears under its name only when it is whole."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        msg = f"There is no directory {str(target.parent)!r} to write {target.name!r} to. Make it first."
-        raise FileNotFoundError(msg)
-    partial = target.parent / f".{secrets.token_hex(8)}.tmp"
-    try:
-        with partial.open("xb") as file:
-            file.write(content)
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -25,9 +25,9 @@ def write(content: str | bytes, path: str) -> None:
     if path == "-":
         click.echo(content, nl=False)
         return
-    from tanbark.machine import write_whole
+    from tanbark.files import write_atomic
 
-    write_whole(path, content.encode() if isinstance(content, str) else content)
+    write_atomic(path, content.encode() if isinstance(content, str) else content)
 
 
 def print_json(document: Any) -> None:

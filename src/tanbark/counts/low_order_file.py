@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import zipfile
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from tanbark.counts.low_order import StoredCounts, stored_cells
 from tanbark.errors import ModelFileError, TanbarkError
+from tanbark.files import atomic_path
 from tanbark.table import Schema
 from tanbark.table.schema_json import column_document, demand, read_column, read_list
 
@@ -20,21 +20,11 @@ FORMAT, VERSION = "tanbark-counts", 1
 
 def save_counts(counts: StoredCounts, path: str | os.PathLike[str]) -> None:
     """Write counts; the file appears under its name only when it is whole."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        msg = f"There is no directory {str(target.parent)!r} to write {target.name!r} to. Make it first."
-        raise FileNotFoundError(msg)
     columns = [column_document(column) for column in counts.schema.columns]
     head = {"format": FORMAT, "version": VERSION, "order": counts.order, "columns": columns}
     told = np.frombuffer(json.dumps(head, ensure_ascii=True).encode(), np.uint8)
-    partial = target.parent / f".{secrets.token_hex(8)}.tmp"
-    try:
-        with partial.open("xb") as file:
-            np.savez_compressed(file, head=told, counts=counts.flat)
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with atomic_path(path) as partial, partial.open("xb") as file:
+        np.savez_compressed(file, head=told, counts=counts.flat)
 
 
 def load_counts(path: str | os.PathLike[str]) -> StoredCounts:

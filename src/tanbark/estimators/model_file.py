@@ -26,10 +26,11 @@ from tanbark.estimators.models.aode import AveragedClassifier
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.discretizers import Discretizer
 from tanbark.estimators.parts.parameters import ParameterEstimator
+from tanbark.files import write_atomic
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
 from tanbark.inference.aode.average import super_parent_cells
-from tanbark.machine import thread_count, write_whole
+from tanbark.machine import thread_count
 from tanbark.table import Column, Schema
 from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
 
@@ -70,7 +71,7 @@ def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:
 
 def _write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    write_whole(path, (text + "\n").encode(errors="backslashreplace"))  # a lone surrogate becomes an escape of JSON
+    write_atomic(path, (text + "\n").encode(errors="backslashreplace"))  # a lone surrogate becomes an escape of JSON
 
 
 def load(path: str | os.PathLike[str]) -> Any:

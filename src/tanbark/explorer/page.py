@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tanbark.explorer.data import page_data
-from tanbark.machine import write_whole
+from tanbark.files import write_atomic
 
 SCRIPTS = (
     "tree.js", "model.js", "answers.js", "sampling.js", "tasks.js", "rows.js", "scenario.js", "elements.js", "cards.js",
@@ -37,7 +37,7 @@ class Page:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page; the file appears under its name only when it is whole."""
-        write_whole(path, self.html.encode())
+        write_atomic(path, self.html.encode())
         return Path(path)
 
     def _repr_html_(self) -> str:

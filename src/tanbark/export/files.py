@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tanbark.errors import InputError, ModelFileError, OptionError, find
 from tanbark.export import bif, dot, net, uai, xmlbif
+from tanbark.files import write_atomic
 from tanbark.graph import Network
-from tanbark.machine import write_whole
 
 PathLike = str | os.PathLike[str]
 
@@ -89,4 +89,4 @@ def write_network(network: Network, path: PathLike, *, format: str | None = None
         raise InputError(msg) from None
     if place.suffix.lower() == ".gz":
         raw = gzip.compress(raw, mtime=0)
-    write_whole(place, raw)
+    write_atomic(place, raw)

@@ -1,9 +1,8 @@
-"""Writing rows batch by batch: Parquet, CSV or Arrow, under a temporary name until the file is whole."""
+"""Writing rows batch by batch to Parquet, CSV or Arrow files, atomically."""
 
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.errors import InputError, find
+from tanbark.files import atomic_path
 from tanbark.table.raw import RawTable
 from tanbark.table.sources import arrow
 
@@ -23,16 +23,11 @@ class NoRowsError(InputError):
 
 
 def write_batches(path: str | os.PathLike[str], batches: Iterable[Mapping[str, Any]]) -> int:
-    """Write batches of columns to a file of the format that its name says; give the number of rows."""
+    """Write batches of columns to a file, whose format is that of its suffix; return the number of rows."""
     pa = arrow()
-    target = Path(path)
-    kind = find("the ending of the file to write", target.suffix, ENDINGS)
-    if not target.parent.is_dir():
-        msg = f"There is no directory {str(target.parent)!r} to write {target.name!r} to. Make it first."
-        raise FileNotFoundError(msg)
-    partial = target.parent / f".{secrets.token_hex(8)}.tmp"
+    kind = find("the ending of the file to write", Path(path).suffix, ENDINGS)
     writer, rows = None, 0
-    try:
+    with atomic_path(path) as partial:
         for columns in batches:
             batch = pa.record_batch(list(map(pa.array, columns.values())), names=list(columns))
             writer = writer or _writer(kind, partial, batch.schema)
@@ -42,10 +37,6 @@ def write_batches(path: str | os.PathLike[str], batches: Iterable[Mapping[str, A
             msg = "There are no rows to predict. Check how the files were written or filtered."
             raise NoRowsError(msg)
         writer.close()
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
     return rows
 
 
@@ -62,7 +53,7 @@ def _writer(kind: str, path: Path, schema: Any) -> Any:
 
 
 def column_values(raw: RawTable, column: int) -> NDArray[Any] | list[Any]:
-    """Return the values of a column as they came, None for a gap."""
+    """Return the values of a column as they came, None for a missing one."""
     for block in raw.blocks:
         if column in block.columns:
             return np.ascontiguousarray(block.values[:, block.columns.index(column)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import time
 import zipfile
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.errors import InputError
+from tanbark.files import atomic_path
 from tanbark.table import Schema
 from tanbark.table.schema_json import column_document, read_column
 
@@ -90,15 +90,9 @@ class Checkpoint:
             raise _damaged(self._path(SCHEMA), error) from error
 
     def _write(self, name: str, answer: list[NDArray[Any]], pieces: int, *, done: bool) -> None:
-        partial = self._folder / f".{secrets.token_hex(8)}.tmp"
         arrays = {f"answer{k}": array for k, array in enumerate(answer)}
-        try:
-            with partial.open("xb") as file:
-                np.savez(file, told=np.array([pieces, done, len(answer)]), **arrays)  # type: ignore[arg-type]
-            partial.replace(self._path(name))
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
+        with atomic_path(self._path(name)) as partial, partial.open("xb") as file:
+            np.savez(file, told=np.array([pieces, done, len(answer)]), **arrays)  # type: ignore[arg-type]
         self._written = time.monotonic()
 
 
