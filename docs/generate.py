@@ -13,7 +13,7 @@ from tanbark.estimators.models.aode import AveragedClassifier
 # when to take a learner, and what it costs: N rows, n features, r states of a feature, c classes, v folds
 NOTES = {
     "naive": ("First, always: as a baseline, with few rows, or with very many features.", "O(Nn)"),
-    "tan": ("The usual next step; `score=\"bic\"` leaves out arcs that few rows cannot support.", "O(Nn²)"),
+    "tan": ("The usual next step; `criterion=\"bic\"` leaves out arcs that few rows cannot support.", "O(Nn²)"),
     "kdb": ("Many rows, where features depend on more than one other.", "O(Nn²), tables of r^(k+1) c cells"),
     "spode": ("One feature is known to govern the others.", "O(Nn²)"),
     "tan-hc": ("Accuracy matters more than time, and n is moderate.", "O(v N n³) at worst"),

@@ -17,7 +17,7 @@ def main() -> None:
     X, y = data.data, data.target.map({0: "malignant", 1: "benign"}).rename("diagnosis")
     print(f"Breast cancer (Wisconsin): {len(X)} rows, {X.shape[1]} continuous features, classes {sorted(set(y))}\n")
     compare(X, y)
-    clf = tb.TAN(score="bic").fit(X, y)
+    clf = tb.TAN(criterion="bic").fit(X, y)
     print("The tree that TAN with BIC learns:\n")
     print(clf.network_)
     print(f"\n{clf.network_!r}\n")
@@ -30,8 +30,8 @@ def compare(X, y) -> None:
     models = {
         "naive Bayes": tb.NaiveBayes(),
         "TAN, log-likelihood": tb.TAN(),
-        "TAN, AIC": tb.TAN(score="aic"),
-        "TAN, BIC": tb.TAN(score="bic"),
+        "TAN, AIC": tb.TAN(criterion="aic"),
+        "TAN, BIC": tb.TAN(criterion="bic"),
     }
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     print("Ten-fold cross-validation (discretisation and structure learnt anew in each fold):\n")

@@ -153,7 +153,7 @@ def fold_score(table_, folds, structure, *, smooth, scoring):
     return float(np.mean(scores))
 
 
-def wrapper_search(learner, table_, folds, *, epsilon, smooth=0.01, scoring="accuracy", k=2):
+def wrapper_search(learner, table_, folds, *, tol, smooth=0.01, scoring="accuracy", k=2):
     """Search as the specification says, each candidate refitted from the rows; give the final structure and scores."""
     features = [i for i in range(table_.schema.target) if table_.schema.cardinalities[i] > 1]
     everything = dict.fromkeys(range(table_.schema.target), ())
@@ -168,7 +168,7 @@ def wrapper_search(learner, table_, folds, *, epsilon, smooth=0.01, scoring="acc
     while score < perfect - 1.5e-8:
         candidates = _candidates(learner, current, features, value, k)
         values = [value(candidate) for candidate in candidates]
-        if not values or max(values) == -math.inf or max(values) - epsilon < score - 1e-9:
+        if not values or max(values) == -math.inf or max(values) - tol < score - 1e-9:
             break
         chosen = next(i for i, v in enumerate(values) if v >= max(values) - 1e-9)
         current, score = candidates[chosen], values[chosen]

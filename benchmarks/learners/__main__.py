@@ -82,9 +82,11 @@ def our_ways(codes: np.ndarray, score: str) -> dict[str, Callable[[], Any]]:
     frame = pd.DataFrame({f"x{i}": pd.Categorical(codes[:, i].astype(str)) for i in range(codes.shape[1])})
     X, y = frame.iloc[:, :-1], frame.iloc[:, -1]
     return {
-        "tanbark, over classes": lambda: learn(make_counts(codes), score=score, over="classes", tabu=10).dag,
-        "tanbark, over graphs": lambda: learn(make_counts(codes), score=score).dag,
-        "tanbark, GBN fit of a frame": lambda: tb.GBN(score=score).fit(X, y).dag_,
+        "tanbark, over classes": lambda: (
+            learn(make_counts(codes), criterion=score, space="equivalence-classes", tabu=10).dag
+        ),
+        "tanbark, over graphs": lambda: learn(make_counts(codes), criterion=score).dag,
+        "tanbark, GBN fit of a frame": lambda: tb.GBN(criterion=score).fit(X, y).dag_,
     }
 
 

@@ -20,7 +20,7 @@ MISSING_SHARE = 0.1
 def _tan() -> Any:
     import tanbark as tb
 
-    return tb.TAN(score="loglik")
+    return tb.TAN(criterion="loglik")
 
 
 def _naive() -> Any:
@@ -189,7 +189,7 @@ def _growth_in_features(setting: Setting, features: Sequence[int], rows: int) ->
 def _growth_line(axis: str, tables: dict[int, Table], setting: Setting, size: str, expected: str) -> Line:
     import tanbark as tb
 
-    works = {str(n): timed(lambda t=t: tb.TAN(score="loglik", n_jobs=1).fit(t.X, t.y)) for n, t in tables.items()}
+    works = {str(n): timed(lambda t=t: tb.TAN(criterion="loglik", n_jobs=1).fit(t.X, t.y)) for n, t in tables.items()}
     stats = all_of(works, setting)
     times = np.array([stats[str(n)].median for n in tables])
     steps = np.diff(np.log(times)) / np.diff(np.log(list(tables)))

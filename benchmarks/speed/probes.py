@@ -60,7 +60,7 @@ def _cold() -> dict[str, float]:
     import tanbark as tb
 
     start = perf_counter()
-    model = tb.TAN(score="loglik").fit(table.X, table.y)
+    model = tb.TAN(criterion="loglik").fit(table.X, table.y)
     fitted = perf_counter()
     model.predict_proba(table.X)
     return {"fit": fitted - start, "predict": perf_counter() - fitted}
@@ -86,7 +86,7 @@ def _run(estimator: str, X: np.ndarray, y: np.ndarray) -> None:
     import tanbark as tb
 
     if estimator == "TAN":
-        tb.TAN(score="loglik").fit(X, y)
+        tb.TAN(criterion="loglik").fit(X, y)
     else:
         getattr(tb, estimator)().fit(X, y).predict_proba(X)
 

@@ -74,7 +74,7 @@ def _wrapper_lines(wrapper: Wrapper, place: int, name: str, table: Table, settin
     sample = spread(asked, 3 if setting.quick else SAMPLED)
     gap = max(abs(twin.score(structure) - value) for structure, value in sample)
     stats = all_of({
-        "ours": timed(lambda: make(cv=FOLDS, epsilon=EPSILON, random_state=SEED).fit(table.X, table.y)),
+        "ours": timed(lambda: make(cv=FOLDS, tol=EPSILON, random_state=SEED).fit(table.X, table.y)),
         "search": timed(search.run),
         "twin": timed(lambda: [twin.score(structure) for structure, _ in sample]),
     }, setting)  # fmt: skip
@@ -131,7 +131,7 @@ def _cross_validate(X: Any, y: Any) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a category that only the held-out rows have
-        return cross_val_score(tb.TAN(score="loglik"), X, y, cv=10)
+        return cross_val_score(tb.TAN(criterion="loglik"), X, y, cv=10)
 
 
 ITEMS: dict[int, Callable[[Setting], list[Line]]] = {13: wrappers, 14: wanbia, 15: tan_cross_validated}

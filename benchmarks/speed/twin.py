@@ -91,22 +91,22 @@ class Recorder:
 class FastSearch:
     """A search as its estimator runs it, without what a fit does before and after it."""
 
-    def __init__(self, learner: str, table: Table, folds: np.ndarray, epsilon: float) -> None:
+    def __init__(self, learner: str, table: Table, folds: np.ndarray, tol: float) -> None:
         import tanbark as tb
 
         gap = np.iinfo(np.uint8).max
         codes = np.column_stack([np.nan_to_num(table.X, nan=gap), table.y]).astype(np.uint8).T
-        self.codes, self.folds, self.epsilon = np.ascontiguousarray(codes), folds, epsilon
+        self.codes, self.folds, self.tol = np.ascontiguousarray(codes), folds, tol
         self.learn = tb.LEARNERS[learner].learn
         self.counts = SimpleNamespace(schema=tb.NaiveBayes().fit(table.X, table.y).schema_)
 
     def run(self) -> None:
-        self.learn(self.counts, evaluate=self._evaluator(), epsilon=self.epsilon)
+        self.learn(self.counts, evaluate=self._evaluator(), tol=self.tol)
 
     def candidates(self) -> list[tuple[Structure, float]]:
         """Every structure that the search looks at, with the score it finds for it."""
         recorder = Recorder(self._evaluator())
-        self.learn(self.counts, evaluate=recorder, epsilon=self.epsilon)
+        self.learn(self.counts, evaluate=recorder, tol=self.tol)
         return recorder.asked
 
     def _evaluator(self) -> Any:

@@ -30,8 +30,8 @@ OTHERWISE = {  # three sets once more, prepared in another way
     "congressional": "all rows, a gap being a value",
 }
 METHODS: dict[str, tuple[str, dict]] = {
-    "GBN": ("hill-climb", {"score": "bdeu"}),
-    "BAN": ("ban", {"score": "bdeu"}),
+    "GBN": ("hill-climb", {"criterion": "bdeu"}),
+    "BAN": ("ban", {"criterion": "bdeu"}),
     "TAN": ("tan", {}),
     "NBC": ("naive", {}),
 }
@@ -41,7 +41,7 @@ def estimators() -> dict:
     """Give the same four learners with the cutting and the gaps left to them."""
     given = {"prior": "bdeu", "missing": "category", "discretize": "mdlp", "n_jobs": 1}
     return {
-        "GBN": tb.GBN(score="bdeu", tabu=0, **given), "BAN": tb.BAN(tabu=0, **given), "TAN": tb.TAN(**given),
+        "GBN": tb.GBN(criterion="bdeu", tabu=0, **given), "BAN": tb.BAN(tabu=0, **given), "TAN": tb.TAN(**given),
         "NBC": tb.NaiveBayes(**given),
     }  # fmt: skip
 

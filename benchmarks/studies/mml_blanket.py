@@ -62,7 +62,7 @@ NETWORKS = {
 }
 CONTESTANTS = {
     "cpt none": ("cpt", Options(n_jobs=1)),
-    "cpt all": ("cpt", Options(stating="all", n_jobs=1)),
+    "cpt all": ("cpt", Options(stated="all", n_jobs=1)),
     "logit": ("logit", Options(n_jobs=1)),
     "nb_logit": ("nb_logit", Options(n_jobs=1)),
     "nb_adaptive": ("nb_adaptive", Options(n_jobs=1)),

@@ -1,7 +1,7 @@
 """Tanbark: Bayesian network classifiers that are exact about gaps, explain themselves, and are fast.
 
 >>> import tanbark as tb
->>> clf = tb.TAN(score="bic").fit([["a", 1], ["a", 0], ["b", 1], ["b", None]], [0, 0, 1, 1])
+>>> clf = tb.TAN(criterion="bic").fit([["a", 1], ["a", 0], ["b", 1], ["b", None]], [0, 0, 1, 1])
 >>> clf.predict([["b", None]]).tolist()
 [1]
 

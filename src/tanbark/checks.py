@@ -41,7 +41,7 @@ def check_count(name: str, value: object, *, least: int = 0) -> int:
 def check_at_least(name: str, value: object, least: float, most: float = math.inf) -> float:
     """Return an option that is a number from ``least`` to ``most``.
 
-    >>> check_at_least("epsilon", 0.01, 0)
+    >>> check_at_least("tol", 0.01, 0)
     0.01
     """
     if not is_number(value) or not least <= float(value) <= most:  # type: ignore[arg-type]  # it is a number here

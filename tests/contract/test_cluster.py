@@ -125,7 +125,7 @@ def test_lost_workers_and_a_lost_scheduler_change_no_count_or_are_said(frame, pa
 def test_a_search_over_rows_that_stay_on_the_workers_has_the_bytes_of_one_in_memory(
     name, client, frame, paths, tmp_path
 ):
-    model = getattr(tb, name)(cv=3, random_state=1, epsilon=0)
+    model = getattr(tb, name)(cv=3, random_state=1, tol=0)
     rows = replace(tb.scan(paths, target="class", batch_rows=3, client=client), max_memory=200)
     ours = saved(model.fit(rows), tmp_path / "a.json")
     assert model.passes_ >= 2 * len(model.history_) + 3

@@ -16,14 +16,14 @@ CLASSIFIERS = [
     tb.NaiveBayes(),
     tb.NaiveBayes(discretize="quantile", prior="bdeu"),
     tb.TAN(),
-    tb.TAN(score="bic"),
+    tb.TAN(criterion="bic"),
     tb.KDB(),
     tb.SPODE(),
     tb.AODE(),
     tb.A2DE(),
     tb.FixedStructure(),
     tb.ChowLiuTree(),
-    tb.GBN(score="aic"),
+    tb.GBN(criterion="aic"),
     tb.BAN(),
     tb.SparseCandidateGBN(),
     tb.NaiveBayes(missing="em"),
@@ -37,7 +37,7 @@ CLASSIFIERS = [
     tb.ExactANB(),
     tb.ExactGBN(),
     tb.BayesNetClassifier("naive"),
-    tb.BayesNetClassifier("tan", options={"score": "aic"}),
+    tb.BayesNetClassifier("tan", options={"criterion": "aic"}),
 ]
 SEARCHED = [
     tb.HillClimbTAN(cv=2),
@@ -46,7 +46,7 @@ SEARCHED = [
     tb.FSSJ(cv=2),
     tb.BSEJ(cv=2),
     tb.SelectiveNaiveBayes(cv=2),
-    tb.SelectiveNaiveBayes(score="mml"),
+    tb.SelectiveNaiveBayes(criterion="mml"),
 ]
 AVERAGES = [tb.ModelAveraging(tb.NaiveBayes(), 3, random_state=0), tb.ModelAveraging(n_estimators=2, random_state=0)]
 SELECTORS = [tb.MarkovBlanketMML(), tb.MarkovBlanketMML("cpt"), tb.MarkovBlanketMML("nb_joint", direction="both")]
@@ -59,7 +59,7 @@ def exemptions(estimator):
     failed = {}
     if isinstance(estimator, tuple(type(clf) for clf in [*CLASSIFIERS, *SEARCHED, *AVERAGES, *SELECTORS])):
         failed["check_dataframe_column_names_consistency"] = BY_NAME
-    by_length = estimator.get_params().get("score") == "mml"
+    by_length = estimator.get_params().get("criterion") == "mml"
     if isinstance(estimator, tuple(type(clf) for clf in SEARCHED)) and not by_length:
         failed["check_sample_weight_equivalence_on_dense_data"] = FOLDS
     if isinstance(getattr(estimator, "parameters", None), tb.AWNB):

@@ -79,7 +79,7 @@ def moves(dag):
 @few
 def test_no_equivalent_graph_has_a_better_neighbour(seed, name):
     counts = MemoryCounts(draw(seed))
-    found = learn(counts, score=name, over="classes")
+    found = learn(counts, criterion=name, space="equivalence-classes")
     assert found.score == pytest.approx(score(counts, found.dag, name), abs=1e-7)
     scores = [step.score for step in found.history]
     assert scores == sorted(scores)
@@ -94,7 +94,9 @@ def test_no_equivalent_graph_has_a_better_neighbour(seed, name):
 def test_required_and_forbidden_arcs_and_limits_are_kept(seed):
     counts = MemoryCounts(draw(seed, n=6))
     required, forbidden = [("x4", "x1")], [("x0", "x5"), ("x5", "x0"), ("x2", "x3")]
-    found = learn(counts, over="classes", max_parents=2, required=required, forbidden=forbidden, tabu=3, restarts=1)
+    found = learn(
+        counts, space="equivalence-classes", max_parents=2, required=required, forbidden=forbidden, tabu=3, restarts=1
+    )
     arcs = found.dag.arcs()
     assert required[0] in arcs
     assert not set(forbidden) & set(arcs)
@@ -106,22 +108,22 @@ def test_gaps_end_in_a_graph():
     table = draw(3, n=6)
     codes = table.codes.copy()
     codes[np.random.default_rng(0).random(codes.shape) < 0.3] = 255
-    found = learn(MemoryCounts(CodedTable(table.schema, codes)), over="classes", tabu=5)
+    found = learn(MemoryCounts(CodedTable(table.schema, codes)), space="equivalence-classes", tabu=5)
     assert np.isfinite(found.score)
 
 
 def test_a_score_that_tells_equivalent_graphs_apart_climbs_over_graphs():
     counts = MemoryCounts(draw(5, n=5))
-    assert learn(counts, score="k2", over="classes").dag == learn(counts, score="k2").dag
+    assert learn(counts, criterion="k2", space="equivalence-classes").dag == learn(counts, criterion="k2").dag
 
 
 def test_a_wrong_name_is_refused():
-    with pytest.raises(OptionError, match="Did you mean 'classes'"):
-        learn(MemoryCounts(draw(0)), over="class")
+    with pytest.raises(OptionError, match="Did you mean 'equivalence-classes'"):
+        learn(MemoryCounts(draw(0)), space="equivalence-class")
 
 
 def test_steps_are_told_when_asked(capsys):
-    learn(MemoryCounts(draw(1)), over="classes", verbose=True)
+    learn(MemoryCounts(draw(1)), space="equivalence-classes", verbose=True)
     assert "step 1: " in capsys.readouterr().err
-    learn(MemoryCounts(draw(1)), over="classes")
+    learn(MemoryCounts(draw(1)), space="equivalence-classes")
     assert capsys.readouterr().err == ""

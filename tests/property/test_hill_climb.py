@@ -98,7 +98,7 @@ def test_every_move_gains_what_recomputing_says(seed, score, weighted, steps):
 @few
 def test_each_step_has_the_recomputed_score_and_the_summit_no_better_neighbour(seed, score):
     table = without_gaps(seed)
-    found = learn(MemoryCounts(table), score=score)
+    found = learn(MemoryCounts(table), criterion=score)
     state = start_climb(table, score)
     for step in found.history[1:]:
         moves = state.moves()
@@ -114,12 +114,12 @@ def test_each_step_has_the_recomputed_score_and_the_summit_no_better_neighbour(s
 @few
 def test_tabu_steps_and_restarts_never_find_less(seed, score):
     counts = MemoryCounts(without_gaps(seed))
-    plain = learn(counts, score=score)
+    plain = learn(counts, criterion=score)
     for options in ({"tabu": 10}, {"restarts": 3, "random_state": seed}, {"tabu": 4, "tabu_length": 3, "restarts": 1}):
-        more = learn(counts, score=score, **options)
+        more = learn(counts, criterion=score, **options)
         assert more.score >= plain.score - 1e-9
         assert more.score == pytest.approx(slow_score(counts.table, more.dag.parents, score), abs=1e-7)
-    again = [learn(counts, score=score, restarts=3, random_state=7).dag for _ in range(2)]
+    again = [learn(counts, criterion=score, restarts=3, random_state=7).dag for _ in range(2)]
     assert again[0] == again[1]
 
 
@@ -127,7 +127,7 @@ def test_tabu_steps_and_restarts_never_find_less(seed, score):
 @few
 def test_gaps_and_weights_end_in_a_graph(table):
     for score in ("loglik", "bic", "bdeu"):
-        found = learn(MemoryCounts(table), score=score, tabu=3)
+        found = learn(MemoryCounts(table), criterion=score, tabu=3)
         assert isinstance(found.dag, Dag)
         for node, size in enumerate(table.schema.cardinalities):
             if size == 1:
@@ -140,7 +140,7 @@ def test_a_column_with_gaps_is_no_better_parent_for_its_gaps():
     table = make_table(rng, (2, 2, 2), 2000)
     codes = rng.integers(0, 2, (3, 2000)).astype(np.uint8)
     codes[1, rng.random(2000) < 0.4] = 255
-    found = learn(MemoryCounts(type(table)(table.schema, codes)), score="bic")
+    found = learn(MemoryCounts(type(table)(table.schema, codes)), criterion="bic")
     assert found.dag.n_arcs == 0
 
 
@@ -150,7 +150,7 @@ def test_required_forbidden_and_limits_are_kept(seed):
     counts = MemoryCounts(without_gaps(seed))
     required, forbidden = [("x1", "x3"), ("class", "x1")], [("x0", "x1"), ("x1", "x0"), ("x2", "class")]
     for options in ({}, {"tabu": 5}, {"restarts": 2, "random_state": 1}):
-        found = learn(counts, score="loglik", max_parents=2, required=required, forbidden=forbidden, **options)
+        found = learn(counts, criterion="loglik", max_parents=2, required=required, forbidden=forbidden, **options)
         arcs = set(found.dag.arcs())
         assert set(required) <= arcs
         assert not arcs & set(forbidden)
@@ -168,11 +168,11 @@ def test_it_starts_where_it_is_told():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"score": "bicc"}, "Did you mean 'bic'"),
+        ({"criterion": "bicc"}, "Did you mean 'bic'"),
         ({"ess": 0.0}, "ess, the equivalent sample size, must be"),
         ({"max_parents": -1}, "max_parents"),
         ({"tabu": 1.5}, "tabu must be"),
-        ({"shake": 0}, "shake must be"),
+        ({"perturbation": 0}, "perturbation must be"),
         ({"required": "x0"}, "required must be a list"),
         ({"required": [("x0", "x1")], "forbidden": [("x0", "x1")]}, "both required and forbidden"),
         ({"required": [("x0", "x9")]}, "no column"),
@@ -188,11 +188,11 @@ def test_wrong_options_are_refused(options, message):
 @few
 def test_large_tables_are_scored_by_their_cells(seed):
     counts = MemoryCounts(without_gaps(seed))
-    dense = learn(counts, score="bdeu")
+    dense = learn(counts, criterion="bdeu")
     before = gains.DENSE_CELLS
     try:
         gains.DENSE_CELLS = 5
-        sparse = learn(counts, score="bdeu")
+        sparse = learn(counts, criterion="bdeu")
     finally:
         gains.DENSE_CELLS = before
     assert sparse.dag == dense.dag
@@ -201,7 +201,7 @@ def test_large_tables_are_scored_by_their_cells(seed):
 
 def test_max_cells_bounds_the_families():
     counts = MemoryCounts(without_gaps(3, rows=400))
-    found = learn(counts, score="loglik", max_cells=12)
+    found = learn(counts, criterion="loglik", max_cells=12)
     sizes = counts.schema.cardinalities
     assert all(np.prod([sizes[c] for c in (*ps, v)]) <= 12 for v, ps in enumerate(found.dag.parents))
 
@@ -210,7 +210,7 @@ def test_max_cells_bounds_the_families():
 @few
 def test_a_ban_has_the_class_above_every_feature(seed, conditional):
     table = without_gaps(seed)
-    found = ban.learn(MemoryCounts(table), score="bic", conditional=conditional, max_parents=1)
+    found = ban.learn(MemoryCounts(table), criterion="bic", conditional=conditional, max_parents=1)
     target = table.schema.target
     assert not found.dag.parents[target]
     assert all(target in parents and len(parents) <= 2 for parents in found.dag.parents[:target])
@@ -228,7 +228,7 @@ def test_a_ban_refuses_parents_of_the_class():
 def test_a_chow_liu_tree_is_the_best_of_all(seed, score):
     table = without_gaps(seed, states=(2, 3, 2, 2))
     counts = MemoryCounts(table)
-    found = chow_liu.learn(counts, score=score)
+    found = chow_liu.learn(counts, criterion=score)
     assert found.score == pytest.approx(slow_score(table, found.dag.parents, score), abs=1e-7)
     best = -np.inf
     for parents in itertools.product(*[[(), *((p,) for p in range(4) if p != v)] for v in range(4)]):
@@ -238,7 +238,7 @@ def test_a_chow_liu_tree_is_the_best_of_all(seed, score):
             continue
         best = max(best, slow_score(table, parents, score))
     assert found.score == pytest.approx(best, abs=1e-7)
-    stored = chow_liu.learn(StoredCounts.of(counts, 2), score=score)
+    stored = chow_liu.learn(StoredCounts.of(counts, 2), criterion=score)
     assert (stored.dag, stored.score) == (found.dag, pytest.approx(found.score))
 
 

@@ -108,7 +108,7 @@ def test_fast_codes_agree_with_fractions(rows):
 @settings(deadline=None)
 @given(row_sets(classes=(2, 3)))
 def test_stating_more_costs_more(rows):
-    none, observed, all_of_them = (length("cpt", rows, stating=word) for word in ("none", "observed", "all"))
+    none, observed, all_of_them = (length("cpt", rows, stated=word) for word in ("none", "observed", "all"))
     assert none <= observed <= all_of_them + 1e-12
     free = (rows.n_classes - 1) * math.prod(rows.states)
     assert all_of_them - none == approx(mml.STATED * free)
@@ -155,7 +155,7 @@ def test_nothing_to_tell():
     assert found.total == approx(0.537516, abs=1e-6)
     assert mml.unstated(found).total == approx(0.0, abs=1e-12)
     assert mml.cpt(np.zeros((4, 2))).total == 0.0
-    assert mml.cpt(np.zeros((4, 2)), stating="all").total == approx(4 * mml.STATED)
+    assert mml.cpt(np.zeros((4, 2)), stated="all").total == approx(4 * mml.STATED)
     assert mml.nb_adaptive(np.zeros((1, 0)), [], [2], 2).total == 0.0
     assert mml.mbp(np.zeros((1, 0)), [], [2], 2).total == approx(0.0, abs=1e-12)
     assert mml.nb_joint([0, 0], [np.zeros((3, 2))]).total == 0.0
@@ -174,8 +174,8 @@ def test_an_unused_state_is_paid_for_by_the_full_table_only():
     codes, labels = rng.integers(0, 2, (2, 60)), rng.integers(0, 3, 60)
     tight, wide = Rows(codes, labels, None, (2, 2), 3), Rows(codes, labels, None, (3, 2), 3)
     for word in ("none", "observed"):
-        assert length("cpt", wide, stating=word) == approx(length("cpt", tight, stating=word))
-    grown = length("cpt", wide, stating="all") - length("cpt", tight, stating="all")
+        assert length("cpt", wide, stated=word) == approx(length("cpt", tight, stated=word))
+    grown = length("cpt", wide, stated="all") - length("cpt", tight, stated="all")
     assert grown == approx(mml.STATED * 2 * 2)
 
 

@@ -75,7 +75,7 @@ def bic_gain(codes, states, x, y, given):
 def test_the_measures_rank_by_what_a_column_adds(monkeypatch, measure, seed):
     counts = chained(seed)
     asked = watch(monkeypatch)
-    learn(counts, k=2, measure=measure, score="bic")
+    learn(counts, n_candidates=2, measure=measure, criterion="bic")
     assert len(asked) > 1
     codes, states = counts.table.codes, counts.schema.cardinalities
     for distance, arcs, _ in asked[1:]:
@@ -91,7 +91,7 @@ def test_the_measures_rank_by_what_a_column_adds(monkeypatch, measure, seed):
 @settings(max_examples=15, deadline=None)
 def test_scores_never_fall_and_are_those_of_the_graph(seed, k, measure):
     counts = chained(seed)
-    found = learn(counts, k=k, measure=measure, score="bic")
+    found = learn(counts, n_candidates=k, measure=measure, criterion="bic")
     scores = [step.score for step in found.history]
     assert all(after >= before - 1e-9 for before, after in pairwise(scores))
     assert sum(step.move == "new candidates" for step in found.history) <= sparse_candidate.MOST_ROUNDS
@@ -103,14 +103,14 @@ def test_scores_never_fall_and_are_those_of_the_graph(seed, k, measure):
 def test_it_ends_where_new_candidates_bring_nothing(monkeypatch, measure, seed):
     counts = chained(seed, n=8)
     asked = watch(monkeypatch)
-    found = learn(counts, k=2, measure=measure, score="bic")
+    found = learn(counts, n_candidates=2, measure=measure, criterion="bic")
     _, arcs, chosen = asked[-1]
     assert len(asked) > 1
     assert arcs.tolist() == [[x in parents for parents in found.dag.parents] for x in range(8)]
     assert (chosen.sum(axis=0) >= 2).all()
     names = found.dag.names
     forbidden = [(names[x], names[y]) for x, y in np.argwhere(~chosen).tolist() if x != y]
-    again = hill_climb.learn(counts, score="bic", start=found.dag, forbidden=forbidden)
+    again = hill_climb.learn(counts, criterion="bic", start=found.dag, forbidden=forbidden)
     assert again.score == pytest.approx(found.score, abs=1e-8)
 
 
@@ -130,7 +130,10 @@ def naive_score(counts, dag):
 @pytest.mark.parametrize("seed", range(3))
 def test_with_every_column_a_candidate_it_is_hill_climbing(measure, seed):
     counts = chained(seed)
-    found, plain = learn(counts, k=5, measure=measure, score="bic"), hill_climb.learn(counts, score="bic")
+    found, plain = (
+        learn(counts, n_candidates=5, measure=measure, criterion="bic"),
+        hill_climb.learn(counts, criterion="bic"),
+    )
     assert found.dag == plain.dag
     assert found.score == pytest.approx(plain.score)
 

@@ -38,9 +38,9 @@ MODELS = {
     "nb_smooth1": lambda: tb.NaiveBayes(),
     "tan_cl_smooth0": lambda: tb.TAN(alpha=0),
     "tan_cl_smooth1": lambda: tb.TAN(),
-    "tan_cl_loglik_smooth0": lambda: tb.TAN(score="loglik", alpha=0),
-    "tan_cl_aic_smooth0": lambda: tb.TAN(score="aic", alpha=0),
-    "tan_cl_bic_smooth0": lambda: tb.TAN(score="bic", alpha=0),
+    "tan_cl_loglik_smooth0": lambda: tb.TAN(criterion="loglik", alpha=0),
+    "tan_cl_aic_smooth0": lambda: tb.TAN(criterion="aic", alpha=0),
+    "tan_cl_bic_smooth0": lambda: tb.TAN(criterion="bic", alpha=0),
 }
 MEASURES = {"logLik": "log_likelihood", "AIC": "aic", "BIC": "bic", "cLogLik": "conditional_log_likelihood"}
 
@@ -79,14 +79,14 @@ def test_tables(car):
 
 @pytest.mark.parametrize("score", ["loglik", "aic", "bic"])
 def test_tree_arcs(car, score):
-    clf = tb.TAN(score=score).fit(*car)
+    clf = tb.TAN(criterion=score).fit(*car)
     found = {arc for arc in clf.dag_.arcs() if arc[0] != "class"}
     assert found == {tuple(arc) for arc in value(f"tan_cl_{score}.arcs")}
 
 
 @pytest.mark.parametrize("score", ["loglik", "aic", "bic"])
 def test_modelstrings(car, score):
-    assert tb.TAN(score=score).fit(*car).dag_.modelstring() == value(f"tan_cl_{score}.modelstring")
+    assert tb.TAN(criterion=score).fit(*car).dag_.modelstring() == value(f"tan_cl_{score}.modelstring")
 
 
 def engine(car):
@@ -137,7 +137,7 @@ def _axes(dag):
 
 @pytest.mark.parametrize("prior", [0.1, 0.5, 0.9])
 def test_model_averaging(car, prior):
-    clf = tb.NaiveBayes(parameters=tb.MANB(prior=prior)).fit(*car)
+    clf = tb.NaiveBayes(parameters=tb.MANB(arc_prior=prior)).fit(*car)
     assert clf.parameters_.arc_posterior_ == approx(value(f"manb_prior{prior}.arc_posterior"), rel=1e-9)
     if prior == 0.5:
         found = clf.predict_proba(car[0].iloc[:5])

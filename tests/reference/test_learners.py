@@ -29,17 +29,17 @@ def moves(found):
 
 
 def test_hill_climbing_by_bic(counts):
-    found = hill_climb.learn(counts, score="bic")
+    found = hill_climb.learn(counts, criterion="bic")
     assert moves(found) == ["WV", "AW", "BW", "WC", "CU", "AC", "AB"]
     assert found.score == pytest.approx(-1881.064158, abs=1e-6)
 
 
 def test_hill_climbing_by_bdeu_is_stuck_and_restarts_free_it(counts):
-    found = hill_climb.learn(counts, score="bdeu")
+    found = hill_climb.learn(counts, criterion="bdeu")
     assert moves(found) == ["WV", "AW", "WB", "WC", "CU", "AC", "AB"]
     assert found.score == pytest.approx(-1889.754655, abs=1e-6)
-    assert hill_climb.learn(counts, score="bdeu", tabu=10).score > found.score + 1
-    freed = hill_climb.learn(counts, score="bdeu", restarts=10, random_state=0)
+    assert hill_climb.learn(counts, criterion="bdeu", tabu=10).score > found.score + 1
+    freed = hill_climb.learn(counts, criterion="bdeu", restarts=10, random_state=0)
     assert freed.score == pytest.approx(-1875.146993, abs=1e-6)  # the best of all graphs
 
 
@@ -52,7 +52,7 @@ def test_sparse_candidates(counts):
         rounds.append((dag, found))
         return found
 
-    found = sparse_candidate.learn(counts, pair_marginals=marginals, k=2, score="bic")
+    found = sparse_candidate.learn(counts, pair_marginals=marginals, n_candidates=2, criterion="bic")
     assert found.score == pytest.approx(-1881.064158, abs=1e-6)
     assert any(step.score == pytest.approx(-1885.793367, abs=1e-6) for step in found.history)
     pairs = counts.tables([(a, b) for a in range(6) for b in range(a + 1, 6)])

@@ -61,7 +61,7 @@ class TestLecture:
 
     @pytest.mark.parametrize("score", ["aic", "bic"])
     def test_penalised_forest_has_one_arc(self, score):
-        assert arcs_between_features(tb.TAN(score=score).fit(self.X, self.y)) == [("A1", "A2")]
+        assert arcs_between_features(tb.TAN(criterion=score).fit(self.X, self.y)) == [("A1", "A2")]
 
     @pytest.mark.parametrize(
         ("prior", "alpha", "complete", "gap"),
@@ -156,7 +156,7 @@ class TestSynthetic:
     )
     def test_trees(self, synthetic, score, arcs, gain):
         X, y = synthetic
-        clf = tb.TAN(score=score, alpha=0).fit(X, y)
+        clf = tb.TAN(criterion=score, alpha=0).fit(X, y)
         found = {"".join(sorted(arc, key="ABWVU".index)) for arc in arcs_between_features(clf)}
         assert found == arcs
         naive = tb.NaiveBayes(alpha=0).fit(X, y)

@@ -10,7 +10,7 @@ import click
 from tanbark.cli import options
 from tanbark.cli.output import print_json, print_table, progress, save_figure, say, write
 
-USUAL = ("naive", "tan", "tan:score=bic", "kdb", "aode", "ban")  # what compare tries where nothing is chosen
+USUAL = ("naive", "tan", "tan:criterion=bic", "kdb", "aode", "ban")  # what compare tries where nothing is chosen
 TOLD = {
     "accuracy": "accuracy", "balanced_accuracy": "balanced", "log_loss": "log-loss", "brier": "Brier", "auc": "AUC",
     "seconds": "seconds",
@@ -34,7 +34,7 @@ def fit(
 
     \b
     tanbark fit train.csv --class spam --out model.json
-    tanbark fit train.parquet --class y -l tan -o score=bic -o alpha=0.5 --out model.json
+    tanbark fit train.parquet --class y -l tan -o criterion=bic -o alpha=0.5 --out model.json
     tanbark fit train.arff --class y -l naive -o parameters=wanbia --drop id --out model.json
     """
     from tanbark.cli.models import make_model, read_training
@@ -188,7 +188,7 @@ def compare(
 
     \b
     tanbark compare train.csv --class spam
-    tanbark compare train.csv --class spam -l naive -l tan:score=bic -l kdb:k=3 --by log_loss --plot ranks.svg
+    tanbark compare train.csv --class spam -l naive -l tan:criterion=bic -l kdb:max_parents=3 --plot ranks.svg
     """
     from tanbark.cli import measuring
     from tanbark.cli.models import make_model, read_training

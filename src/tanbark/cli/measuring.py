@@ -132,6 +132,6 @@ def comparison_document(
     ]  # fmt: skip
     return {
         "by": by, "folds": ranked.n, "test": "corrected resampled t-test, Hommel-adjusted, against the best",
-        "friedman": ranked.friedman, "critical_difference": ranked.critical_difference, "alpha": ranked.alpha,
-        "learners": lines, "failed": dict(failed),
+        "friedman": ranked.friedman, "critical_difference": ranked.critical_difference,
+        "significance": ranked.significance, "learners": lines, "failed": dict(failed),
     }  # fmt: skip

@@ -14,15 +14,15 @@ from tanbark.errors import InputError, OptionError, find, nearest
 def parse_learner(text: str, settings: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:
     """Read ``name`` or ``name:option=value,…``, and further ``option=value`` settings.
 
-    >>> parse_learner("tan:score=bic,alpha=0.5")
-    ('tan', {'score': 'bic', 'alpha': 0.5})
+    >>> parse_learner("tan:criterion=bic,alpha=0.5")
+    ('tan', {'criterion': 'bic', 'alpha': 0.5})
     """
     name, _, inside = text.partition(":")
     options = {}
     for setting in (*(inside.split(",") if inside else ()), *settings):
         key, equals, value = setting.partition("=")
         if not equals or not key.strip():
-            msg = f"An option of a learner is written name=value, such as score=bic; got {setting!r}."
+            msg = f"An option of a learner is written name=value, such as criterion=bic; got {setting!r}."
             raise OptionError(msg)
         options[key.strip()] = parse_value(value.strip())
     return name.strip(), options

@@ -29,7 +29,7 @@ drop_option = click.option("--drop", multiple=True, metavar="NAME", help="Leave 
 training = _together(target_option, drop_option, format_option, gaps_option)
 settings_option = click.option(
     "-o", "--option", "settings", multiple=True, metavar="NAME=VALUE",
-    help="An option of the learner, such as score=bic; may be repeated.",
+    help="An option of the learner, such as criterion=bic; may be repeated.",
 )  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress, no remarks.")

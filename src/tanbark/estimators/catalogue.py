@@ -82,8 +82,8 @@ def catalogue() -> dict[str, Entry]:
 def make_classifier(name: str, options: Mapping[str, Any] | None = None) -> Any:
     """Make the classifier of a name with some options, or say which names there are.
 
-    >>> make_classifier("tan", {"score": "bic"})
-    TAN(score='bic')
+    >>> make_classifier("tan", {"criterion": "bic"})
+    TAN(criterion='bic')
     """
     entry = find("learner", name, catalogue())
     cls, given = known_classifiers()[entry.estimator], dict(options or {})

@@ -83,7 +83,7 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
     def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
         raw = inputs.read_features(self, X)
         encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs)
-        report_unseen(encoded.unseen, raw.n_rows, self.unseen)
+        report_unseen(encoded.unseen, raw.n_rows, self.handle_unknown)
         return encoded.codes
 
     def _posterior(self, joint: Floats, *, logs: bool = True) -> Floats:

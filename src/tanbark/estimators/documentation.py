@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from types import MethodType
 from typing import Any, TypeVar
-
-from sklearn.base import ClassifierMixin
 
 Class = TypeVar("Class", bound=type)
 
@@ -30,7 +27,7 @@ PARAMETERS = """parameters : MANB, AWNB, WANBIA or EM, optional
         maximisation fills them by what the rest of the row tells (``parameters=EM()``); or, for columns that have any,
         a gap is a state of its own, in prediction too; or rows with a gap are left out."""
 
-LIMITS = """unseen : {"marginalize", "error"}, default "marginalize"
+LIMITS = """handle_unknown : {"marginalize", "error"}, default "marginalize"
         What to do with categories that training never saw: treat them as missing, or refuse them.
     max_cells : int, default 2**24
         The largest table that a family may need.
@@ -40,7 +37,7 @@ LIMITS = """unseen : {"marginalize", "error"}, default "marginalize"
 SEARCH = """cv : int, splitter or folds by row, default 10
         The folds that a structure is scored on: a number of stratified folds, a splitter of scikit-learn, or an array
         with the fold of every row that is given to ``fit``.
-    epsilon : float, default 0.01
+    tol : float, default 0.01
         The least gain in score that a step must bring; 0 takes equally good steps too.
     scoring : {"accuracy", "log-loss"}, default "accuracy"
         What is maximised: the mean accuracy over the folds, or the mean log-posterior of the right class.
@@ -66,26 +63,27 @@ ATTRIBUTES = """Attributes
         Number of free parameters."""
 
 CLIMB = """ess : float, default 1.0
-        Equivalent sample size of the score "bdeu".
+        Equivalent sample size of the criterion "bdeu".
     max_parents : int, optional
-        Most parents of a column (of a feature beside the class, in a BAN).
+        Most parents of a column; the class is not counted where it is a parent of every feature (in a BAN).
     required : list of (parent, child) names
         Arcs that must be there.
     forbidden : list of (parent, child) names
         Arcs that must not be there.
     start : Dag or list of arcs, optional
         Where the search begins; by default without any arc but the required ones.
-    over : {"classes", "graphs"}, default "classes" ("graphs" in a sparse candidate search)
-        Over "graphs" every step is the best move from the graph at hand: plain hill climbing. Over "classes" it is the
-        best move from any graph equivalent to it, so that arbitrary directions do not decide where the search ends;
-        "k2" and "mml", which tell equivalent graphs apart, and "loglik" climb over graphs in any case.
+    space : {"equivalence-classes", "dags"}, default "equivalence-classes" ("dags" in a sparse candidate search)
+        What the search moves in. In "dags" every step is the best move from the present graph: plain hill climbing. In
+        "equivalence-classes" it is the best move from any graph equivalent to it, so that arbitrary directions do not
+        decide where the search ends; "k2" and "mml", which score equivalent graphs differently, and "loglik" search
+        DAGs in any case.
     tabu : int, default 10 (0 in a sparse candidate search)
-        Steps that may follow one another without a new best score; 0 stops at the first summit.
+        Steps that may follow one another without a new best score; 0 stops at the first local optimum.
     tabu_length : int, default 10
         How many of the last graphs may not be entered again.
     restarts : int, default 0
         How often to begin again from the best graph after random moves.
-    shake : int, default 8
+    perturbation : int, default 8
         How many random moves those are.
     random_state : int, Generator, RandomState or None
         Where random moves come from.
@@ -126,16 +124,3 @@ def store(estimator: Any, options: dict[str, Any]) -> None:
     for name, value in options.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)
-
-
-class ScoreOption:
-    """An option called ``score`` on an estimator that also has scikit-learn's method ``score``.
-
-    Setting the attribute sets the option, reading it gives the method; ``get_params`` shows the option.
-    """
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        return ClassifierMixin.score if instance is None else MethodType(ClassifierMixin.score, instance)
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        instance.__dict__["score"] = value

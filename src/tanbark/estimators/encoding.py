@@ -160,7 +160,7 @@ def report_unseen(unseen: dict[str, int], n_rows: int, how: str) -> None:
     if how == "error":
         msg = (
             f"X holds {total} values that training never saw ({told}). Correct them, train with them, or use "
-            "unseen='marginalize' to treat them as missing."
+            "handle_unknown='marginalize' to treat them as missing."
         )
         raise InputError(msg)
     what = "1 value in" if total == 1 else f"{total} values in"

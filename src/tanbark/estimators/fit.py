@@ -61,7 +61,7 @@ class TableLearner(BaseEstimator):
     class_prior: Any
     discretize: Any
     categorical_features: Any
-    unseen: str
+    handle_unknown: str
     max_cells: int
     n_jobs: int | None
 
@@ -217,7 +217,7 @@ class TableLearner(BaseEstimator):
         if grow:
             self.encoder_ = self.encoder_.extended(raw)
             self.schema_ = Schema((*self.encoder_.columns, self.schema_.columns[-1]))
-        table = self._code(raw, labels, weights, unseen="marginalize" if grow else "error")
+        table = self._code(raw, labels, weights, handle_unknown="marginalize" if grow else "error")
         return self._keep(table)
 
     def _keep(self, table: CodedTable) -> StoredCounts:
@@ -258,17 +258,17 @@ class TableLearner(BaseEstimator):
         return replace(self._code(raw, labels, weights), kept=kept)
 
     def _code(
-        self, raw: RawTable, labels: NDArray[Any], weights: Floats | None, *, unseen: str = "marginalize"
+        self, raw: RawTable, labels: NDArray[Any], weights: Floats | None, *, handle_unknown: str = "marginalize"
     ) -> CodedTable:
         encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs, extra_states=len(self.classes_))
-        if unseen == "error":
-            report_unseen(encoded.unseen, raw.n_rows, unseen)
+        if handle_unknown == "error":
+            report_unseen(encoded.unseen, raw.n_rows, handle_unknown)
         encoded.codes[-1] = labels
         return CodedTable(self.schema_, encoded.codes, weights)
 
     def _check_options(self) -> None:
         Smoothing(self.prior, self.alpha)
-        find("unseen", self.unseen, {"marginalize": None, "error": None})
+        find("handle_unknown", self.handle_unknown, {"marginalize": None, "error": None})
         check_count("max_cells", self.max_cells, least=1)
 
     def __sklearn_is_fitted__(self) -> bool:

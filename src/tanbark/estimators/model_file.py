@@ -22,6 +22,7 @@ from tanbark.counts import StoredCounts, stored_cells
 from tanbark.errors import ModelFileError, OptionError, TanbarkError
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.encoding import Encoder
+from tanbark.estimators.model_file_v1 import from_version_1
 from tanbark.estimators.models.aode import AveragedClassifier
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.discretizers import Discretizer
@@ -35,7 +36,7 @@ from tanbark.table import Column, Schema
 from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
 
 FORMAT = "tanbark-model"
-VERSION = 1
+VERSION = 2
 OTHERS = ("TextNaiveBayes", "ModelAveraging")  # classifiers with files of their own kind
 
 NUMBERS = (
@@ -189,6 +190,8 @@ def _from_document(document: Any) -> Any:
     if version > VERSION:
         msg = f"the file has version {version}, newer than {VERSION}, which this Tanbark reads; update Tanbark"
         raise ModelFileError(msg)
+    if version == 1:
+        document = from_version_1(document)
     kind = document["estimator"]
     if kind in OTHERS:
         from tanbark.estimators import model_file_others as others

@@ -53,6 +53,9 @@ class NetworkClassifier(TableClassifier):
         """Return the structure learner and its options."""
         raise AssertionError("every classifier names its learner")
 
+    def _options(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
+
     def _parameters(self) -> Any:
         """Return the parameter estimator, which is EM where gaps are to be filled and no other is chosen."""
         return EM() if self.missing == "em" and self.parameters is None else self.parameters

@@ -117,7 +117,7 @@ def predicted(
 def _predict(model: Any, raw: RawTable, columns: list[str], *, proba: bool, keep: Sequence[str]) -> dict[str, Any]:
     features = raw.take(range(len(model.encoder_.columns)))
     encoded = model.encoder_.encode(features, n_jobs=model.n_jobs)
-    report_unseen(encoded.unseen, raw.n_rows, model.unseen)
+    report_unseen(encoded.unseen, raw.n_rows, model.handle_unknown)
     posterior = model._posterior(model._joint(encoded.codes), logs=False)
     found: dict[str, Any] = {name: column_values(raw, columns.index(name)) for name in dict.fromkeys(keep)}
     found["predicted"] = _plain(model.classes_[posterior.argmax(axis=1)])

@@ -33,7 +33,7 @@ def acll_slope(n_classes: int) -> float:
     return float(((-np.expm1(-t) / t) ** (n_classes - 1) * inner * dt).sum())
 
 
-def approximate_cll(counts: ArrayLike, *, beta: float, pseudo: float = 1.0) -> Any:
+def approximate_cll(counts: ArrayLike, *, beta: float, min_count: float = 1.0) -> Any:
     r"""Return what a family adds to the approximate conditional log-likelihood (aCLL), in nats.
 
     .. math:: \sum_{jck} M_{jck} \ln\frac{N^+_{jck}}{\sum_k N^+_{jck}}, \quad
@@ -45,7 +45,7 @@ def approximate_cll(counts: ArrayLike, *, beta: float, pseudo: float = 1.0) -> A
         Parent configurations without the class, states, classes; leading axes are families of their own.
     beta : float
         See :func:`acll_slope`; 0 gives the log-likelihood.
-    pseudo : float
+    min_count : float
         N', the least count that a parameter rests on; above 0.
 
     >>> round(float(approximate_cll([[[3, 1], [1, 3]]], beta=0.0)), 4)
@@ -53,6 +53,6 @@ def approximate_cll(counts: ArrayLike, *, beta: float, pseudo: float = 1.0) -> A
     """
     n = np.asarray(counts, dtype=float)
     signed = n + beta * n.sum(axis=-1, keepdims=True)
-    clipped = np.maximum(signed, pseudo)
+    clipped = np.maximum(signed, min_count)
     logs = np.log(clipped) - np.log(clipped.sum(axis=-2, keepdims=True))
     return (signed * logs).sum(axis=(-3, -2, -1))

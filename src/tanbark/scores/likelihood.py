@@ -38,11 +38,11 @@ def free_parameters(counts: ArrayLike) -> int:
     return int(configs * (states - 1))
 
 
-def penalty(score: str, n_rows: float) -> float:
+def penalty(criterion: str, n_rows: float) -> float:
     """Return the price of one free parameter: nothing, 1 (AIC) or half the log of the rows (BIC).
 
     >>> penalty("aic", 100), round(penalty("bic", 100), 4)
     (1.0, 2.3026)
     """
     prices = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * math.log(n_rows) if n_rows > 0 else 0.0}
-    return find("score", score, prices)
+    return find("criterion", criterion, prices)

@@ -200,9 +200,9 @@ def test_evaluate_a_saved_model(folder):
 
 
 def test_compare(folder, tmp_path):
-    ask = ("compare", folder / "rows.csv", "--class", "spam", "-l", "naive", "-l", "tan:score=bic", "--folds", "3")
+    ask = ("compare", folder / "rows.csv", "--class", "spam", "-l", "naive", "-l", "tan:criterion=bic", "--folds", "3")
     told = json.loads(good(*ask, "--by", "log-loss", "--json", "--plot", tmp_path / "ranks.png"))
-    assert {line["learner"] for line in told["learners"]} == {"naive", "tan:score=bic"}
+    assert {line["learner"] for line in told["learners"]} == {"naive", "tan:criterion=bic"}
     losses = [line["measures"]["log_loss"] for line in told["learners"]]
     assert losses == sorted(losses)
     assert told["learners"][0]["p"] == 1
@@ -271,9 +271,18 @@ def test_explore(folder, tmp_path):
 
 def test_an_average_of_models(folder, tmp_path):
     out = tmp_path / "m.json"
-    words = ("-l", "model-averaging", "-o", "estimator=tan:score=bic", "-o", "n_estimators=3", "-o", "random_state=0")
+    words = (
+        "-l",
+        "model-averaging",
+        "-o",
+        "estimator=tan:criterion=bic",
+        "-o",
+        "n_estimators=3",
+        "-o",
+        "random_state=0",
+    )
     told = json.loads(good("fit", folder / "rows.csv", "--class", "spam", *words, "--out", out, "--json"))
-    assert "TAN(score='bic')" in told["model"]
+    assert "TAN(criterion='bic')" in told["model"]
     assert good("predict", out, folder / "rows.csv").splitlines()[0] == "spam"
     assert good("explain", out, folder / "rows.csv").startswith("row 0: P(spam")
     assert "ModelAveraging" in bad("show", out)
@@ -296,8 +305,11 @@ MISTAKES = {
     "option": (["fit", "{rows}", "--clas", "spam"], "--class"),
     "class": (["fit", "{rows}", "--class", "spma", "--out", "{out}"], "Did you mean 'spam'?"),
     "learner": (["fit", "{rows}", "--class", "spam", "-l", "tam", "--out", "{out}"], "Did you mean 'tan'?"),
-    "setting": (["fit", "{rows}", "--class", "spam", "-o", "scroe=bic", "--out", "{out}"], "Did you mean 'score'?"),
-    "setting form": (["fit", "{rows}", "--class", "spam", "-o", "score", "--out", "{out}"], "name=value"),
+    "setting": (
+        ["fit", "{rows}", "--class", "spam", "-o", "criterium=bic", "--out", "{out}"],
+        "Did you mean 'criterion'?",
+    ),
+    "setting form": (["fit", "{rows}", "--class", "spam", "-o", "criterion", "--out", "{out}"], "name=value"),
     "value": (["fit", "{rows}", "--class", "spam", "-o", "alpha=-1", "--out", "{out}"], "alpha"),
     "parameters": (["fit", "{rows}", "--class", "spam", "-o", "parameters=wanba", "--out", "{out}"], "wanbia"),
     "drop": (["fit", "{rows}", "--class", "spam", "--drop", "ids", "--out", "{out}"], "Did you mean 'id'?"),

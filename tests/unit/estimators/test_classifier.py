@@ -23,9 +23,9 @@ import tanbark as tb
 ARCS = [("class", "x0"), ("class", "x1"), ("x0", "x1"), ("class", "x2")]
 MODELS = {
     "naive": tb.NaiveBayes(alpha=0.5),
-    "tan": tb.TAN(score="bic", root=1),
+    "tan": tb.TAN(criterion="bic", root=1),
     "fixed": tb.FixedStructure(ARCS, prior="bdeu"),
-    "by name": tb.BayesNetClassifier("tan", options={"score": "aic"}),
+    "by name": tb.BayesNetClassifier("tan", options={"criterion": "aic"}),
 }
 each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
@@ -90,16 +90,16 @@ def test_a_pipeline_hands_weights_on(rows):
 
 def test_a_grid_search_over_the_options_of_tan(rows):
     grid = {
-        "score": ["loglik", "bic"],
+        "criterion": ["loglik", "bic"],
         "alpha": [0.5, 5.0],
         "prior": ["laplace", "bdeu"],
         "discretize": ["mdlp", tb.QuantileDiscretizer(3)],
     }
     search = GridSearchCV(tb.TAN(), grid, cv=2).fit(*rows)
     assert set(search.best_params_) == set(grid)
-    assert search.best_estimator_.get_params()["score"] == search.best_params_["score"]
+    assert search.best_estimator_.get_params()["criterion"] == search.best_params_["criterion"]
     assert search.score(*rows) > 0.7
-    assert search.cv_results_["param_score"].tolist().count("bic") == 8
+    assert search.cv_results_["param_criterion"].tolist().count("bic") == 8
 
 
 def test_a_grid_search_reaches_into_options(rows):
@@ -150,24 +150,18 @@ def test_clones_pickles_and_joblib(model, rows, tmp_path):
 # ---------------------------------------------------------------------- options
 
 
-def test_score_is_an_option_and_a_method(rows):
+def test_the_criterion_is_an_option_and_score_the_method(rows):
     X, y = rows
-    model = tb.TAN(score="bic").fit(X, y)
-    assert model.get_params()["score"] == "bic"
+    model = tb.TAN(criterion="bic").fit(X, y)
     assert model.score(X, y) == (model.predict(X) == y).mean()
     assert model.score(X, y, sample_weight=np.arange(120)) == pytest.approx(
         np.average(model.predict(X) == y, weights=np.arange(120))
     )
-    assert model.set_params(score="aic").get_params()["score"] == "aic"
-    assert callable(model.score)
-    assert callable(tb.TAN.score)
-    model.score = "loglik"
-    assert model.get_params()["score"] == "loglik"
-    assert model.fit(X, y).score(X, y) > 0.7
+    assert model.set_params(criterion="aic").get_params()["criterion"] == "aic"
 
 
 def test_options_are_stored_as_given_and_checked_in_fit(rows):
-    model = tb.TAN(score="bicc", alpha=-1)
+    model = tb.TAN(criterion="bicc", alpha=-1)
     assert model.get_params()["alpha"] == -1
     with pytest.raises(tb.OptionError, match="alpha"):
         model.fit(*rows)
@@ -177,22 +171,22 @@ def test_options_are_stored_as_given_and_checked_in_fit(rows):
         model.set_params(colour="red")
     with pytest.raises(tb.OptionError, match="Did you mean 'tan'"):
         tb.BayesNetClassifier("tann").fit(*rows)
-    with pytest.raises(tb.OptionError, match="Did you mean 'score'"):
-        tb.BayesNetClassifier("tan", options={"scores": "bic"}).fit(*rows)
+    with pytest.raises(tb.OptionError, match="Did you mean 'criterion'"):
+        tb.BayesNetClassifier("tan", options={"criterium": "bic"}).fit(*rows)
     with pytest.raises(tb.InputError, match="no column"):
         tb.FixedStructure([("class", "nowhere")]).fit(*rows)
 
 
 def test_the_same_learner_by_two_names(rows):
     X, y = rows
-    by_name = tb.BayesNetClassifier("tan", options={"score": "bic", "root": 2}, alpha=2).fit(X, y)
-    named = tb.TAN(score="bic", root=2, alpha=2).fit(X, y)
+    by_name = tb.BayesNetClassifier("tan", options={"criterion": "bic", "root": 2}, alpha=2).fit(X, y)
+    named = tb.TAN(criterion="bic", root=2, alpha=2).fit(X, y)
     assert (by_name.predict_proba(X) == named.predict_proba(X)).all()
     assert by_name.structure_score_ == named.structure_score_
 
 
 def test_reprs():
-    assert repr(tb.TAN(score="bic", alpha=2.0)) == "TAN(alpha=2.0, score='bic')"
+    assert repr(tb.TAN(criterion="bic", alpha=2.0)) == "TAN(alpha=2.0, criterion='bic')"
     assert repr(tb.NaiveBayes()) == "NaiveBayes()"
     assert repr(tb.BayesNetClassifier("naive")) == "BayesNetClassifier(learner='naive')"
 
@@ -206,7 +200,7 @@ def test_the_notebook_view(model, rows):
 
 
 def test_the_notebook_view_shows_the_score_option():
-    assert "bic" in tb.TAN(score="bic")._repr_html_()
+    assert "bic" in tb.TAN(criterion="bic")._repr_html_()
 
 
 # ---------------------------------------------------------------------- metadata

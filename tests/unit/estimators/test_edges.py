@@ -11,7 +11,7 @@ import tanbark as tb
 MODELS = {
     "NaiveBayes": tb.NaiveBayes,
     "TAN": tb.TAN,
-    "TAN bic": lambda **options: tb.TAN(score="bic", **options),
+    "TAN bic": lambda **options: tb.TAN(criterion="bic", **options),
     "FixedStructure": lambda **options: tb.FixedStructure([("class", "x0")], **options),
     "BayesNetClassifier": tb.BayesNetClassifier,
 }

@@ -193,7 +193,7 @@ OPTIONS = [
     ({"prior": "laplase"}, r"prior must be one of \['bdeu', .*got 'laplase'. Did you mean 'laplace'\?"),
     ({"discretize": "mdpl"}, r"discretize must be one of \['mdlp', .*got 'mdpl'. Did you mean 'mdlp'\?"),
     ({"discretize": None}, "discretize must be one of .* or a transformer; got None"),
-    ({"unseen": "ignore"}, r"unseen must be one of \['error', 'marginalize'\]; got 'ignore'"),
+    ({"handle_unknown": "ignore"}, r"handle_unknown must be one of \['error', 'marginalize'\]; got 'ignore'"),
     ({"class_prior": [1.0]}, r"one probability for each of the 2 classes; got shape \(1,\)"),
     ({"class_prior": [0.5, 0.6]}, r"at least 0 and sum to one; got \[0.5, 0.6\], whose sum is 1.1"),
     ({"class_prior": [-0.5, 1.5]}, r"at least 0 and sum to one; got \[-0.5, 1.5\]"),
@@ -220,8 +220,8 @@ def test_options_refused(cls, options, message):
 
 
 def test_options_of_learners_refused():
-    with refused(r"score must be one of \['aic', 'bic', 'loglik', 'mml'\]; got 'mdl'", tb.OptionError):
-        tb.TAN(score="mdl").fit(X, Y)
+    with refused(r"criterion must be one of \['aic', 'bic', 'loglik', 'mml'\]; got 'mdl'", tb.OptionError):
+        tb.TAN(criterion="mdl").fit(X, Y)
     with refused(r"learner must be one of \[.*'naive', .*\]; got 'tam'. Did you mean 'tan'\?", tb.OptionError):
         tb.BayesNetClassifier("tam").fit(X, Y)
     with refused("an option of learner 'tan' must be one of.*got 'scores'", tb.OptionError):
@@ -271,8 +271,8 @@ def test_unseen_categories_are_counted_and_marginalised():
 
 
 def test_unseen_categories_are_refused_where_the_user_wants_that():
-    clf = tb.NaiveBayes(unseen="error").fit(X, Y)
-    with refused("X holds 3 values that training never saw.*'word': 2, 'whole': 1.*unseen='marginalize'"):
+    clf = tb.NaiveBayes(handle_unknown="error").fit(X, Y)
+    with refused("X holds 3 values that training never saw.*'word': 2, 'whole': 1.*handle_unknown='marginalize'"):
         clf.predict(SEEN)
     clf.predict(X.assign(word=None, whole=None))  # gaps are no surprises
 

@@ -124,14 +124,14 @@ def test_the_frame_of_a_class_with_parents_and_of_intervals():
 @settings(max_examples=30, deadline=None)
 def test_the_structure_score_is_that_of_the_maximum_likelihood_model(seed, score, n_classes):
     X, y = make_rows(seed, n_classes=n_classes)
-    model = tb.TAN(score=score, alpha=0).fit(X, y)
+    model = tb.TAN(criterion=score, alpha=0).fit(X, y)
     totals = {"loglik": model.log_likelihood, "aic": model.aic, "bic": model.bic}
     assert model.structure_score_ == pytest.approx(totals[score](X, y))
 
 
 def test_no_one_dependence_structure_scores_higher():
     X, y = make_rows(4)
-    best = tb.TAN(score="bic", alpha=0).fit(X, y)
+    best = tb.TAN(criterion="bic", alpha=0).fit(X, y)
     for arcs in ([], [("x0", "x1")], [("x2", "x3")], [("x0", "x1"), ("x1", "x2"), ("x2", "x3")]):
         drawn = tb.FixedStructure([*(("class", f"x{k}") for k in range(4)), *arcs], alpha=0).fit(X, y)
         assert drawn.bic(X, y) <= best.structure_score_ + 1e-9

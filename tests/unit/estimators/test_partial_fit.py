@@ -10,7 +10,7 @@ import tanbark as tb
 
 few = settings(max_examples=15, deadline=None)
 
-MODELS = {"NaiveBayes": tb.NaiveBayes, "TAN": tb.TAN, "TAN bic": lambda **options: tb.TAN(score="bic", **options)}
+MODELS = {"NaiveBayes": tb.NaiveBayes, "TAN": tb.TAN, "TAN bic": lambda **options: tb.TAN(criterion="bic", **options)}
 
 
 @pytest.fixture(params=MODELS, ids=list(MODELS))

@@ -13,7 +13,7 @@ few = settings(max_examples=15, deadline=None)
 MODELS = {
     "NaiveBayes": tb.NaiveBayes,
     "TAN": tb.TAN,
-    "TAN bic": lambda **options: tb.TAN(score="bic", **options),
+    "TAN bic": lambda **options: tb.TAN(criterion="bic", **options),
     "FixedStructure": lambda **options: tb.FixedStructure([("class", "a"), ("a", "b"), ("c", "b")], **options),
 }
 

@@ -37,9 +37,9 @@ def rows(seed, n=150, *, gaps=0.0):
 def makers():
     yield "naive", tb.NaiveBayes()
     yield "tan", tb.TAN()
-    yield "forest", tb.TAN(score="bic")
+    yield "forest", tb.TAN(criterion="bic")
     yield "zeros", tb.TAN(alpha=0)
-    yield "kdb", tb.KDB(k=2)
+    yield "kdb", tb.KDB(max_parents=2)
     yield "weighted", tb.NaiveBayes(parameters=tb.WANBIA())
     yield "weighted tree", tb.TAN(parameters=tb.AWNB())
     yield "gap states", tb.TAN(missing="category")

@@ -21,8 +21,8 @@ def test_tables(data, chosen, lengths):
     counts = known.cells(columns, chosen, labels, n_classes)[1]
     every = math.prod(states[j] for j in chosen)
     assert mml.cpt(counts).total == approx(lengths["cpt none"], abs=SIX)
-    assert mml.cpt(counts, stating="observed").total == approx(lengths["cpt observed"], abs=SIX)
-    assert mml.cpt(counts, stating="all", n_configs=every).total == approx(lengths["cpt all"], abs=SIX)
+    assert mml.cpt(counts, stated="observed").total == approx(lengths["cpt observed"], abs=SIX)
+    assert mml.cpt(counts, stated="all", n_configs=every).total == approx(lengths["cpt all"], abs=SIX)
     plain = naive_mml.cpt(columns[list(chosen)], labels, n_classes)
     assert plain == approx(lengths["cpt none"], abs=SIX)
     stated = 0.5 * math.log(math.pi * math.e / 6) * (n_classes - 1)
@@ -146,7 +146,7 @@ def test_the_notes_other_columns():
     assert (known.NOTE_CONFIGS.T @ known.NOTE_COUNTS).tolist() == [[686, 114], [270, 136], [372, 57]]
     for in_b, in_a, printed in ((55, 88, 469.5881), (36, 571, 405.2573)):
         table = np.array([[in_a, in_b], classes - [in_a, in_b]])
-        assert mml.cpt(table, stating="all").total == approx(printed, abs=6e-5)
+        assert mml.cpt(table, stated="all").total == approx(printed, abs=6e-5)
         values = [np.repeat([0, 1], row).tolist() for row in table]
         slow = -sum(naive_mml.log_fraction(naive_mml.multistate(told, 2)) for told in values)
         assert slow + 2 * 0.17648520831 == approx(printed, abs=6e-5)
@@ -170,12 +170,12 @@ def test_the_notes_data_by_every_length():
     configs, counts = known.NOTE_CONFIGS, known.NOTE_COUNTS
     for chosen, length in (((), 485.497370), ((0,), 465.121614), ((1,), 439.573952), ((2,), 481.064555)):
         table = known.cells(known.NOTE_ROWS, chosen, known.NOTE_LABELS, 2)[1]
-        assert mml.cpt(table, stating="all").total == approx(length, abs=SIX)
+        assert mml.cpt(table, stated="all").total == approx(length, abs=SIX)
         slow = naive_mml.cpt(known.NOTE_ROWS[list(chosen)], known.NOTE_LABELS, 2)
         assert slow + 0.17648520831 * 2 ** len(chosen) == approx(length, abs=SIX)
     assert naive_mml.cpt(known.NOTE_ROWS, known.NOTE_LABELS, 2) == approx(421.248847, abs=SIX)
     assert naive_mml.cpt(known.NOTE_ROWS[[1, 0]], known.NOTE_LABELS, 2) == approx(421.0414, abs=6e-5)
-    assert mml.cpt(counts, stating="all").total == approx(422.660728, abs=SIX)
+    assert mml.cpt(counts, stated="all").total == approx(422.660728, abs=SIX)
     assert mml.cpt(counts).total == approx(421.248847, abs=SIX)
     assert mml.logit(configs, counts, (2, 2, 2)).total == approx(417.917470, abs=SIX)
     found = mml.nb_logit(configs, counts, (2, 2, 2))
@@ -234,8 +234,8 @@ def test_the_true_conditional_information_is_singular():
 
 
 def test_wrong_options():
-    with pytest.raises(OptionError, match="stating"):
-        mml.cpt([[1, 1]], stating="some")
+    with pytest.raises(OptionError, match="stated"):
+        mml.cpt([[1, 1]], stated="some")
     with pytest.raises(OptionError, match="sigma"):
         mml.logit([[0]], [[1, 1]], [2], sigma=0)
     with pytest.raises(OptionError, match="alpha"):

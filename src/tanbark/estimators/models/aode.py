@@ -25,7 +25,7 @@ from tanbark.params import Smoothing, family_counts, fit
 class AveragedClassifier(TableClassifier):
     """What AODE and A2DE share: naive Bayes as the last resort, and averages over models with super-parents."""
 
-    m: float
+    min_rows: float
     naive_: Network
     averages_: tuple[SuperParents, ...]
 
@@ -35,7 +35,7 @@ class AveragedClassifier(TableClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_at_least("m", self.m, 0)
+        check_at_least("min_rows", self.min_rows, 0)
 
     def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
         schema = self.schema_
@@ -88,7 +88,7 @@ class AveragedClassifier(TableClassifier):
         models, *rest = averages
         if not len(models.members):
             return self._average(codes, tuple(rest))
-        out, empty = averaged_log_proba(models, self.schema_, codes, self.m, n_jobs=self.n_jobs)
+        out, empty = averaged_log_proba(models, self.schema_, codes, self.min_rows, n_jobs=self.n_jobs)
         if empty.any():
             out[empty] = self._average(np.ascontiguousarray(codes[:, empty]), tuple(rest))
         return out
@@ -112,11 +112,11 @@ class AODE(AveragedClassifier):
     """Averaged one-dependence estimators: each feature in turn is a parent of all the others, and all are averaged.
 
     The joint probabilities of the models are averaged, not their posteriors. A model takes part in a prediction if its
-    feature's value occurs in at least ``m`` training rows; where none does, naive Bayes predicts.
+    feature's value occurs in at least ``min_rows`` training rows; where none does, naive Bayes predicts.
 
     Parameters
     ----------
-    m : float, default 1
+    min_rows : float, default 1
         The least number of training rows with a value for its feature to be a super-parent.
     {smoothing}
     {limits}
@@ -146,8 +146,8 @@ class AODE(AveragedClassifier):
     """
 
     def __init__(
-        self, *, m: float = 1, alpha: float = 1.0, prior: str = "laplace", class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", unseen: str = "marginalize",
+        self, *, min_rows: float = 1, alpha: float = 1.0, prior: str = "laplace", class_prior: Any = None,
+        discretize: Any = "mdlp", categorical_features: Any = "auto", handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -163,12 +163,12 @@ class AODE(AveragedClassifier):
 class A2DE(AveragedClassifier):
     """Averaged two-dependence estimators: each pair of features is a parent of all the others, and all are averaged.
 
-    A pair takes part in a prediction if its values occur together in at least ``m`` training rows; where none does,
-    AODE predicts, and then naive Bayes. The tables grow with the cube of the number of states.
+    A pair takes part in a prediction if its values occur together in at least ``min_rows`` training rows; where none
+    does, AODE predicts, and then naive Bayes. The tables grow with the cube of the number of states.
 
     Parameters
     ----------
-    m : float, default 1
+    min_rows : float, default 1
         The least number of training rows with the values of its pair for a model to take part.
     {smoothing}
     {limits}
@@ -200,8 +200,8 @@ class A2DE(AveragedClassifier):
     """
 
     def __init__(
-        self, *, m: float = 1, alpha: float = 1.0, prior: str = "laplace", class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", unseen: str = "marginalize",
+        self, *, min_rows: float = 1, alpha: float = 1.0, prior: str = "laplace", class_prior: Any = None,
+        discretize: Any = "mdlp", categorical_features: Any = "auto", handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())

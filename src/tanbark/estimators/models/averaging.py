@@ -168,7 +168,7 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
     def _codes(self, X: Any) -> Codes:
         raw = inputs.read_features(self, X)
         encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs)
-        report_unseen(encoded.unseen, raw.n_rows, self.estimators_[0].unseen)
+        report_unseen(encoded.unseen, raw.n_rows, self.estimators_[0].handle_unknown)
         return encoded.codes
 
     def _mean(self, codes: Codes) -> Floats:

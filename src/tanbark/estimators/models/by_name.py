@@ -24,7 +24,7 @@ class BayesNetClassifier(NetworkClassifier):
     learner : str, default "tan"
         A name in ``tanbark.LEARNERS``.
     options : mapping, optional
-        Options of the learner, such as ``{"score": "bic"}`` for "tan".
+        Options of the learner, such as ``{"criterion": "bic"}`` for "tan".
     {common}
 
     Examples
@@ -37,7 +37,7 @@ class BayesNetClassifier(NetworkClassifier):
     def __init__(
         self, learner: str = "tan", *, options: Mapping[str, Any] | None = None, alpha: float = 1.0,
         prior: str = "laplace", class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, missing: str = "available-case", unseen: str = "marginalize",
+        parameters: Any = None, missing: str = "available-case", handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())

@@ -53,7 +53,7 @@ class BNC2P(NetworkClassifier):
         self, *, max_parents: int | None = 2, required: Any = (), forbidden: Any = (), start: Any = None,
         alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
         categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
@@ -102,7 +102,7 @@ class CMDLGBN(NetworkClassifier):
         self, *, max_parents: int | None = None, required: Any = (), forbidden: Any = (), start: Any = None,
         alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
         categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 

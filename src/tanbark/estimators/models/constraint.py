@@ -49,7 +49,7 @@ class RAIANB(NetworkClassifier):
         self, *, ess: float = 1.0, max_order: int | None = None, start_order: int = 0, strict: bool = False,
         alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
         categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        unseen: str = "marginalize",
+        handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -97,7 +97,7 @@ class RAIGBN(NetworkClassifier):
         self, *, ess: float = 1.0, max_order: int | None = None, start_order: int = 0, strict: bool = False,
         alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
         categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        unseen: str = "marginalize",
+        handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())

@@ -59,7 +59,7 @@ class ExactANB(NetworkClassifier):
         max_memory: float | None = None, time_limit: float | None = 600.0, verbose: bool = False,
         alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
         categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        unseen: str = "marginalize",
+        handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -114,7 +114,7 @@ class ExactGBN(NetworkClassifier):
         max_memory: float | None = None, time_limit: float | None = 600.0, verbose: bool = False,
         alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
         categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        unseen: str = "marginalize",
+        handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())

@@ -30,7 +30,7 @@ class NaiveBayes(NetworkClassifier):
     def __init__(
         self, *, alpha: float = 1.0, prior: str = "laplace", class_prior: Any = None, discretize: Any = "mdlp",
         categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        unseen: str = "marginalize",
+        handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
@@ -48,8 +48,8 @@ class KDB(NetworkClassifier):
 
     Parameters
     ----------
-    k : int, default 2
-        Feature parents of each feature; 0 is naive Bayes.
+    max_parents : int, default 2
+        Most feature parents of a feature, the class not counted; 0 is naive Bayes.
     min_cmi : float, optional
         Parents whose conditional mutual information (nats per row) is not above this are left out.
     {common}
@@ -62,20 +62,20 @@ class KDB(NetworkClassifier):
     --------
     >>> import tanbark as tb
     >>> X = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]]
-    >>> tb.KDB(k=1).fit(X, [0, 1, 0, 1]).network_.families()["x1"]
+    >>> tb.KDB(max_parents=1).fit(X, [0, 1, 0, 1]).network_.families()["x1"]
     ['x0', 'class']
     """
 
     def __init__(
-        self, k: int = 2, *, min_cmi: float | None = None, alpha: float = 1.0, prior: str = "laplace",
+        self, max_parents: int = 2, *, min_cmi: float | None = None, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
         missing: str = "available-case",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["kdb"], {"k": self.k, "min_cmi": self.min_cmi}
+        return LEARNERS["kdb"], {"max_parents": self.max_parents, "min_cmi": self.min_cmi}
 
 
 @documented
@@ -103,7 +103,7 @@ class SPODE(NetworkClassifier):
         self, superparent: str | int | None = None, *, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
         missing: str = "available-case",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
@@ -132,7 +132,7 @@ class FixedStructure(NetworkClassifier):
     def __init__(
         self, arcs: Iterable[tuple[str, str]] = (), *, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, missing: str = "available-case", unseen: str = "marginalize",
+        parameters: Any = None, missing: str = "available-case", handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanbark.estimators.documentation import MAX_CELLS, ScoreOption, documented, store
-from tanbark.estimators.models.greedy import GraphClassifier
+from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.structure import LEARNERS, Learner
 
@@ -14,13 +13,13 @@ from tanbark.structure import LEARNERS, Learner
 class TAN(NetworkClassifier):
     """Tree-augmented naive Bayes: besides the class, every feature depends on at most one other feature.
 
-    The tree is the best there is by the chosen score (Chow and Liu's algorithm given the class). ``"loglik"`` always
-    gives a tree over all features; ``"aic"``, ``"bic"`` and ``"mml"`` (minimum message length) leave out arcs that are
-    not worth their parameters.
+    The tree is the best there is by the chosen criterion (Chow and Liu's algorithm given the class). ``"loglik"``
+    always gives a tree over all features; ``"aic"``, ``"bic"`` and ``"mml"`` (minimum message length) leave out arcs
+    that are not worth their parameters.
 
     Parameters
     ----------
-    score : {"loglik", "aic", "bic", "mml"}, default "loglik"
+    criterion : {"loglik", "aic", "bic", "mml"}, default "loglik"
     root : str or int, optional
         The feature at the root of the tree; by default the first of each tree.
     {common}
@@ -39,26 +38,20 @@ class TAN(NetworkClassifier):
     [('class', 'x0'), ('x0', 'x1'), ('class', 'x1'), ('x0', 'x2'), ('class', 'x2')]
     """
 
-    score = ScoreOption()
-
     def __init__(
-        self, *, score: str = "loglik", root: str | int | None = None, alpha: float = 1.0, prior: str = "laplace",
+        self, *, criterion: str = "loglik", root: str | int | None = None, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, missing: str = "available-case", unseen: str = "marginalize",
+        parameters: Any = None, missing: str = "available-case", handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the options by name."""
-        return {**super().get_params(deep), "score": self.__dict__["score"]}
-
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["tan"], {"score": self.__dict__["score"], "root": self.root}
+        return LEARNERS["tan"], {"criterion": self.criterion, "root": self.root}
 
 
 @documented
-class ChowLiuTree(GraphClassifier):
+class ChowLiuTree(NetworkClassifier):
     """The best tree over all columns, the class being one of them.
 
     Only the class's neighbours in the tree matter to complete rows. ``"loglik"`` gives a tree over all columns;
@@ -66,7 +59,7 @@ class ChowLiuTree(GraphClassifier):
 
     Parameters
     ----------
-    score : {"loglik", "aic", "bic"}, default "loglik"
+    criterion : {"loglik", "aic", "bic"}, default "loglik"
     root : str or int, optional
         The column at the root of the tree; by default the class.
     {common}
@@ -86,15 +79,15 @@ class ChowLiuTree(GraphClassifier):
     """
 
     def __init__(
-        self, *, score: str = "loglik", root: str | int | None = None, alpha: float = 1.0, prior: str = "bdeu",
+        self, *, criterion: str = "loglik", root: str | int | None = None, alpha: float = 1.0, prior: str = "bdeu",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, missing: str = "available-case", unseen: str = "marginalize",
+        parameters: Any = None, missing: str = "available-case", handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["chow-liu"], self._options("root")
+        return LEARNERS["chow-liu"], {"criterion": self.criterion, "root": self.root}
 
 
 @documented
@@ -108,7 +101,7 @@ class ACLLTAN(NetworkClassifier):
     beta : float, optional
         The weight that the approximation puts on the log-joints of all classes, above -1 and at most 0; by default that
         for the data's number of classes. 0 gives the tree of highest log-likelihood.
-    pseudo : float, default 1.0
+    min_count : float, default 1.0
         The least count that a parameter of the score rests on.
     {common_bdeu}
     structure_score_ : float
@@ -128,12 +121,12 @@ class ACLLTAN(NetworkClassifier):
     """
 
     def __init__(
-        self, *, beta: float | None = None, pseudo: float = 1.0, alpha: float = 1.0, prior: str = "bdeu",
+        self, *, beta: float | None = None, min_count: float = 1.0, alpha: float = 1.0, prior: str = "bdeu",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
-        missing: str = "available-case", unseen: str = "marginalize", max_cells: int = MAX_CELLS,
+        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
         n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["acll-tan"], {"beta": self.beta, "pseudo": self.pseudo}
+        return LEARNERS["acll-tan"], {"beta": self.beta, "min_count": self.min_count}

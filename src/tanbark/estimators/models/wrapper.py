@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.errors import find
-from tanbark.estimators.documentation import MAX_CELLS, ScoreOption, documented, store
+from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.structure import LEARNERS, Learner
 from tanbark.structure.blanket.scores import SCORERS
@@ -15,15 +15,14 @@ class SearchedClassifier(NetworkClassifier):
     """What the searches share: their options."""
 
     cv: Any
-    epsilon: float
+    tol: float
     scoring: str
     smooth: float
     random_state: Any
     verbose: bool
-    k: int
 
     def _search(self) -> dict[str, Any]:
-        names = ("cv", "epsilon", "scoring", "smooth", "random_state", "verbose")
+        names = ("cv", "tol", "scoring", "smooth", "random_state", "verbose")
         return {name: getattr(self, name) for name in names}
 
 
@@ -41,11 +40,11 @@ class HillClimbTAN(SearchedClassifier):
     """
 
     def __init__(
-        self, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
+        self, *, cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
         missing: str = "available-case",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
@@ -70,11 +69,11 @@ class SuperParentTAN(SearchedClassifier):
     """
 
     def __init__(
-        self, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
+        self, *, cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
         missing: str = "available-case",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
@@ -90,8 +89,8 @@ class WrapperKDB(SearchedClassifier):
 
     Parameters
     ----------
-    k : int, default 2
-        Most feature parents of a feature.
+    max_parents : int, default 2
+        Most feature parents of a feature, the class not counted.
     {searched}
 
     References
@@ -100,16 +99,16 @@ class WrapperKDB(SearchedClassifier):
     """
 
     def __init__(
-        self, k: int = 2, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
+        self, max_parents: int = 2, *, cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
         missing: str = "available-case",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["kdb-hc"], {"k": self.k, **self._search()}
+        return LEARNERS["kdb-hc"], {"max_parents": self.max_parents, **self._search()}
 
 
 @documented
@@ -129,11 +128,11 @@ class FSSJ(SearchedClassifier):
     """
 
     def __init__(
-        self, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
+        self, *, cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
         missing: str = "available-case",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
@@ -157,11 +156,11 @@ class BSEJ(SearchedClassifier):
     """
 
     def __init__(
-        self, *, cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
+        self, *, cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", smooth: float = 0.01,
         random_state: Any = None, verbose: bool = False, alpha: float = 1.0, prior: str = "laplace",
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
         missing: str = "available-case",
-        unseen: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
@@ -178,7 +177,7 @@ class SelectiveNaiveBayes(SearchedClassifier):
 
     Parameters
     ----------
-    score : {"cv", "mml"} or the name of a message length, default "cv"
+    criterion : {"cv", "mml"} or the name of a message length, default "cv"
         "mml" is "nb_logit"; others are "nb_joint", "cpt", "logit", "nb_adaptive" and "mbp", see
         :class:`MarkovBlanketMML`. With a message length, the options of cross-validation do not count, and ``history_``
         is the trace of the search.
@@ -193,29 +192,22 @@ class SelectiveNaiveBayes(SearchedClassifier):
     --------
     >>> import tanbark as tb
     >>> X = [[0, 1], [0, 0], [1, 1], [1, 0]] * 5
-    >>> tb.SelectiveNaiveBayes(score="mml").fit(X, [0, 0, 1, 1] * 5).dag_.arcs()
+    >>> tb.SelectiveNaiveBayes(criterion="mml").fit(X, [0, 0, 1, 1] * 5).dag_.arcs()
     [('class', 'x0')]
     """
 
-    score = ScoreOption()
-
     def __init__(
-        self, *, score: str = "cv", cv: Any = 10, epsilon: float = 0.01, scoring: str = "accuracy",
+        self, *, criterion: str = "cv", cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy",
         smooth: float = 0.01, random_state: Any = None, verbose: bool = False, alpha: float = 1.0,
         prior: str = "laplace", class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, missing: str = "available-case", unseen: str = "marginalize",
+        parameters: Any = None, missing: str = "available-case", handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the options by name."""
-        return {**super().get_params(deep), "score": self.__dict__["score"]}
-
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        score = self.__dict__["score"]
         known = {"cv": None, "mml": "nb_logit", **{name: name for name in SCORERS}}
-        length = find("score", score, known)
+        length = find("criterion", self.criterion, known)
         if length is None:
             return LEARNERS["selective"], self._search()
-        return LEARNERS["selective-mml"], {"score": length}
+        return LEARNERS["selective-mml"], {"criterion": length}

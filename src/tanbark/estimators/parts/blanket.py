@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MethodType
 from typing import Any, Self
 
 import narwhals as nw
@@ -29,26 +28,6 @@ from tanbark.table import CodedTable, RawTable, Schema
 from tanbark.table.raw import is_frame
 
 
-class _LengthOption:
-    """The option ``score`` beside the method ``score``: setting sets the option, reading gives the method."""
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        return _score if instance is None else MethodType(_score, instance)
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        instance.__dict__["score"] = value
-
-
-def _score(self: MarkovBlanketMML, X: Any, y: Any) -> float:
-    """Return minus the message length of these labels with the selected features, in nits; higher is better."""
-    check_is_fitted(self)
-    raw = inputs.read_features(self, X)
-    _, labels = inputs.read_labels(y, self.classes_)
-    check_as_many(raw.n_rows, len(labels))
-    scorer = self._scorer(self._code(raw, labels, None))
-    return -scorer.length(tuple(self.order_.tolist())).total
-
-
 class MarkovBlanketMML(SelectorMixin, BaseEstimator):
     """Select the features that shorten the message of the class: its Markov blanket by minimum message length.
 
@@ -57,7 +36,7 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
 
     Parameters
     ----------
-    score : {"nb_logit", "nb_joint", "cpt", "logit", "nb_adaptive", "mbp"}, default "nb_logit"
+    criterion : {"nb_logit", "nb_joint", "cpt", "logit", "nb_adaptive", "mbp"}, default "nb_logit"
         How the class is told. "nb_logit": given the features under naive Bayes, in its log-odds. "logit": the same with
         a normal prior of every coefficient. "nb_joint": class and features together under naive Bayes; very fast, and
         blind to features that repeat others. "cpt": by one full table. "nb_adaptive" and "mbp": row by row by naive
@@ -68,7 +47,7 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         Prior mass per cell of the tables of naive Bayes; not for "logit".
     sigma : float, default 3.0
         Standard deviation of the coefficients of "logit".
-    stating : {"none", "observed", "all"}, default "none"
+    stated : {"none", "observed", "all"}, default "none"
         Of which rows of the table of "cpt" the parameters are stated.
     discretize : {"mdlp", "median", "quantile", "uniform"} or transformer, default "mdlp"
         How continuous columns are cut into intervals, on the training rows only.
@@ -94,8 +73,7 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    A missing value gives no evidence in the naive Bayes lengths, and is a state of its own in a full table. The method
-    ``score(X, y)`` gives minus the length of other labels with the selected features; ``get_params`` shows the option.
+    A missing value gives no evidence in the naive Bayes lengths, and is a state of its own in a full table.
 
     References
     ----------
@@ -120,12 +98,11 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
     stop {x0}                  5.2958  no candidate shortens the message
     """
 
-    score = _LengthOption()
-
+    criterion: str
     direction: str
     alpha: float
     sigma: float
-    stating: str
+    stated: str
     discretize: Any
     categorical_features: Any
     random_state: Any
@@ -140,15 +117,11 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
     message_length_: MessageLength
 
     def __init__(
-        self, score: str = "nb_logit", *, direction: str = "forward", alpha: float = 1.0, sigma: float = 3.0,
-        stating: str = "none", discretize: Any = "mdlp", categorical_features: Any = "auto", random_state: Any = 0,
+        self, criterion: str = "nb_logit", *, direction: str = "forward", alpha: float = 1.0, sigma: float = 3.0,
+        stated: str = "none", discretize: Any = "mdlp", categorical_features: Any = "auto", random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the options by name."""
-        return {**super().get_params(deep), "score": self.__dict__["score"]}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the features that shorten the message of the labels.
@@ -190,14 +163,23 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         validate_data(self, array, skip_check_array=True, reset=False)
         return array[:, self.support_]
 
+    def score(self, X: Any, y: Any) -> float:
+        """Return minus the message length of these labels with the selected features, in nits; higher is better."""
+        check_is_fitted(self)
+        raw = inputs.read_features(self, X)
+        _, labels = inputs.read_labels(y, self.classes_)
+        check_as_many(raw.n_rows, len(labels))
+        scorer = self._scorer(self._code(raw, labels, None))
+        return -scorer.length(tuple(self.order_.tolist())).total
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
 
     def _scorer(self, table: CodedTable) -> Scorer:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        options = Options(self.alpha, self.sigma, self.stating, seed, n_jobs=self.n_jobs)
-        return make_scorer(self.__dict__["score"], MemoryCounts(table, n_jobs=self.n_jobs), options)
+        options = Options(self.alpha, self.sigma, self.stated, seed, n_jobs=self.n_jobs)
+        return make_scorer(self.criterion, MemoryCounts(table, n_jobs=self.n_jobs), options)
 
     def _encode_training(self, X: Any, y: Any, sample_weight: Any) -> CodedTable:
         raw = inputs.read_training_features(self, X)

@@ -71,7 +71,7 @@ class MANB(ParameterEstimator):
 
     Parameters
     ----------
-    prior : float, default 0.5
+    arc_prior : float, default 0.5
         Probability of each arc before the data.
 
     Attributes
@@ -87,19 +87,20 @@ class MANB(ParameterEstimator):
     Examples
     --------
     >>> import tanbark as tb
-    >>> clf = tb.NaiveBayes(parameters=tb.MANB(prior=0.5)).fit([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 0, 1, 1] * 5)
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 0, 1, 1] * 5
+    >>> clf = tb.NaiveBayes(parameters=tb.MANB(arc_prior=0.5)).fit(X, y)
     >>> {name: round(p, 3) for name, p in clf.parameters_.arc_posterior_.items()}
     {'x0': 1.0, 'x1': 0.336}
     """
 
     needs_rows = False
 
-    def __init__(self, prior: float = 0.5) -> None:
-        self.prior = prior
+    def __init__(self, arc_prior: float = 0.5) -> None:
+        self.arc_prior = arc_prior
 
     def estimate(self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts | None) -> Network:
         """Mix each feature's table given the class with its distribution alone."""
-        check_fraction("prior of MANB", self.prior)
+        check_fraction("arc_prior", self.arc_prior)
         if _feature_parents(network):
             msg = "MANB averages over naive Bayes models; use it with NaiveBayes."
             raise OptionError(msg)
@@ -108,7 +109,7 @@ class MANB(ParameterEstimator):
             msg = f"MANB needs prior='laplace' (or 'k2') and alpha > 0; got {smoothing.prior!r} and {smoothing.alpha}."
             raise OptionError(msg)
         names = network.dag.names[: network.target]
-        posterior = [arc_posterior(table, alpha, self.prior) for table in counts[: network.target]]
+        posterior = [arc_posterior(table, alpha, self.arc_prior) for table in counts[: network.target]]
         self.arc_posterior_ = dict(zip(names, posterior, strict=True))
         tables = [averaged_table(table, alpha, p) for table, p in zip(counts, posterior, strict=False)]
         return Network(network.schema, network.dag, (*tables, network.tables[network.target]))
@@ -154,7 +155,7 @@ class WANBIA(_Weights):
 
     Parameters
     ----------
-    objective : {"cll", "mse"}, default "cll"
+    criterion : {"cll", "mse"}, default "cll"
         Maximise the conditional log-likelihood, or minimise the squared error of the posterior.
     bounds : pair of float or None, default (0.0, 1.0)
         Limits of the weights; None for no limit.
@@ -181,17 +182,17 @@ class WANBIA(_Weights):
     """
 
     def __init__(
-        self, objective: str = "cll", *, bounds: tuple[float | None, float | None] = (0.0, 1.0),
+        self, criterion: str = "cll", *, bounds: tuple[float | None, float | None] = (0.0, 1.0),
         normalize: bool = False, max_iter: int = 1000, tol: float = 1e-9,
     ) -> None:  # fmt: skip
-        self.objective = objective
+        self.criterion = criterion
         self.bounds = bounds
         self.normalize = normalize
         self.max_iter = max_iter
         self.tol = tol
 
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
-        find("objective", self.objective, {"cll": None, "mse": None})
+        find("criterion", self.criterion, {"cll": None, "mse": None})
         check_count("max_iter", self.max_iter, least=1)
         check_positive("tol", self.tol)
         low, high = self._check_bounds()
@@ -199,7 +200,7 @@ class WANBIA(_Weights):
             msg = "WANBIA weighs the features of naive Bayes; use it with NaiveBayes, or AWNB with other structures."
             raise OptionError(msg)
         codes, weights = next(rows.batches(size=max(1, rows.n_rows)))
-        squared = self.objective == "mse"
+        squared = self.criterion == "mse"
         objective = Objective(network, codes, weights, squared=squared, n_jobs=rows.n_jobs)
         found = optimize(objective, network.target, bounds=(low, high), max_iter=self.max_iter, tol=self.tol)
         self.objective_, self.n_iter_, self.converged_ = found.objective, found.iterations, found.converged

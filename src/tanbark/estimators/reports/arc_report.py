@@ -152,7 +152,7 @@ def arc_report(
     --------
     >>> import tanbark as tb
     >>> X = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]] * 4
-    >>> clf = tb.TAN(score="mml").fit(X, [0, 1, 1, 0] * 4)
+    >>> clf = tb.TAN(criterion="mml").fit(X, [0, 1, 1, 0] * 4)
     >>> report = tb.arc_report(clf, X, [0, 1, 1, 0] * 4, n_bootstrap=20, random_state=0)
     >>> [(arc.parent, arc.child, round(arc.mml, 2)) for arc in report if arc.kept and arc.parent != "class"]
     [('x0', 'x1', 6.45), ('x0', 'x2', 6.45)]

@@ -68,8 +68,9 @@ class Comparison:
     friedman : float
         p-value of the hypothesis that all ranks are alike (Friedman's test).
     critical_difference : float
-        Nemenyi's: how far two mean ranks must lie apart to differ at ``alpha``.
-    alpha : float
+        Nemenyi's: how far two mean ranks must lie apart to differ at ``significance``.
+    significance : float
+        The level that ``groups`` and ``critical_difference`` refer to.
     n : int
         Number of folds or data sets.
     test : str
@@ -82,14 +83,14 @@ class Comparison:
     pairwise: Floats
     friedman: float
     critical_difference: float
-    alpha: float
+    significance: float
     n: int
     test: str
 
     def groups(self) -> list[tuple[str, ...]]:
-        """List the largest runs of neighbours by rank in which no two models differ at ``alpha``."""
+        """List the largest runs of neighbours by rank in which no two models differ at ``significance``."""
         order = np.argsort(self.ranks, kind="stable")
-        alike = self.pairwise[np.ix_(order, order)] > self.alpha
+        alike = self.pairwise[np.ix_(order, order)] > self.significance
         spans: list[tuple[int, int]] = []
         for low in range(len(order)):
             high = low + 1
@@ -117,8 +118,8 @@ class Comparison:
 
 
 def compare_scores(
-    scores: Mapping[str, ArrayLike], *, higher_is_better: bool = True, test: str = "wilcoxon", alpha: float = 0.05,
-    test_share: float | None = None,
+    scores: Mapping[str, ArrayLike], *, higher_is_better: bool = True, test: str = "wilcoxon",
+    significance: float = 0.05, test_share: float | None = None,
 ) -> Comparison:  # fmt: skip
     """Compare models by scores on the same data sets, or on the same folds of one.
 
@@ -130,7 +131,8 @@ def compare_scores(
     test : {"wilcoxon", "resampled-t"}, default "wilcoxon"
         Wilcoxon's signed-rank test is for scores on different data sets. Folds of one data set share their training
         rows, so that their scores are not independent: "resampled-t" is the t-test with a variance that allows for it.
-    alpha : float, default 0.05
+    significance : float, default 0.05
+        The level of the tests, for the groups and the critical difference.
     test_share : float, optional
         For "resampled-t": test rows divided by training rows; by default that of as many folds as there are scores.
 
@@ -146,8 +148,8 @@ def compare_scores(
     (('a', 'b'), [1.0, 2.0])
     """
     find("test", test, {"wilcoxon": None, "resampled-t": None})
-    if not 0 < alpha < 1:
-        msg = f"alpha must lie between 0 and 1; got {alpha!r}."
+    if not 0 < significance < 1:
+        msg = f"significance must lie between 0 and 1; got {significance!r}."
         raise OptionError(msg)
     names, table = list(scores), _table(scores)
     k, n = table.shape
@@ -167,11 +169,11 @@ def compare_scores(
     ranks = _ranks(-signed)
     return Comparison(
         tuple(names), table.mean(axis=1), ranks.mean(axis=1), np.concatenate([[1.0], hommel(raw[0, 1:])]), pairwise,
-        _friedman(signed), critical_difference(k, n, alpha), alpha, n, test,
+        _friedman(signed), critical_difference(k, n, significance), significance, n, test,
     )  # fmt: skip
 
 
-def critical_difference(n_models: int, n_scores: int, alpha: float = 0.05) -> float:
+def critical_difference(n_models: int, n_scores: int, significance: float = 0.05) -> float:
     """Return Nemenyi's critical difference of mean ranks (Demšar 2006, Section 3.2.2).
 
     >>> round(critical_difference(5, 30), 3)
@@ -181,7 +183,7 @@ def critical_difference(n_models: int, n_scores: int, alpha: float = 0.05) -> fl
 
     if n_models < 2:
         return math.nan
-    q = float(studentized_range.ppf(1 - alpha, n_models, np.inf)) / math.sqrt(2.0)
+    q = float(studentized_range.ppf(1 - significance, n_models, np.inf)) / math.sqrt(2.0)
     return q * math.sqrt(n_models * (n_models + 1) / (6.0 * n_scores))
 
 

@@ -39,14 +39,14 @@ class CrossValidation:
     labels: NDArray[Any] | None = None
     test_share: float = 1.0
 
-    def compare(self, measure: str = "accuracy", *, alpha: float = 0.05) -> Comparison:
+    def compare(self, measure: str = "accuracy", *, significance: float = 0.05) -> Comparison:
         """Rank the models and test their differences, allowing for folds that share their training rows."""
         if measure not in MEASURES:
             msg = f"measure must be one of {list(MEASURES)}; got {measure!r}."
             raise OptionError(msg)
         return compare_scores(
-            {name: found[measure] for name, found in self.scores.items()}, test="resampled-t", alpha=alpha,
-            higher_is_better=measure not in BETTER_LOWER, test_share=self.test_share,
+            {name: found[measure] for name, found in self.scores.items()}, test="resampled-t",
+            significance=significance, higher_is_better=measure not in BETTER_LOWER, test_share=self.test_share,
         )  # fmt: skip
 
     def to_frame(self, *, backend: str | None = None) -> Any:

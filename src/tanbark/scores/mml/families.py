@@ -62,7 +62,7 @@ def mml87(counts: ArrayLike, *, alpha: float = 1.0) -> MessageLength:
     return MessageLength(nll, prior, fisher, lattice(r - 1), r - 1)
 
 
-def cpt(counts: ArrayLike, *, alpha: float = 1.0, stating: str = "none", n_configs: int | None = None) -> MessageLength:
+def cpt(counts: ArrayLike, *, alpha: float = 1.0, stated: str = "none", n_configs: int | None = None) -> MessageLength:
     r"""Length of a column told by a full table: one multistate for every configuration of its parents.
 
     .. math:: \sum_j A(N_j) + K (r - 1) \tfrac12\ln\frac{\pi e}{6}
@@ -73,7 +73,7 @@ def cpt(counts: ArrayLike, *, alpha: float = 1.0, stating: str = "none", n_confi
         Rows are parent configurations; those that never occur may be left out.
     alpha : float
         Prior mass per cell.
-    stating : {"none", "observed", "all"}
+    stated : {"none", "observed", "all"}
         Of how many configurations K the parameters are stated: of none (one-part), of those that occur, or of all.
     n_configs : int, optional
         How many configurations there are in all, where ``counts`` leaves some out.
@@ -82,30 +82,30 @@ def cpt(counts: ArrayLike, *, alpha: float = 1.0, stating: str = "none", n_confi
     -----
     Wallace and Korb (1999), section 3.
 
-    >>> round(cpt([[2, 0], [0, 1]]).total, 4), round(cpt([[2, 0], [0, 1]], stating="all").total, 4)
+    >>> round(cpt([[2, 0], [0, 1]]).total, 4), round(cpt([[2, 0], [0, 1]], stated="all").total, 4)
     (1.7918, 2.1447)
     """
     n = np.asarray(counts, dtype=float)
     every = len(n) if n_configs is None else n_configs
-    stated = find("stating", stating, {"none": 0, "observed": int((n.sum(axis=1) > 0).sum()), "all": every})
-    free = (n.shape[1] - 1) * stated
-    one_part = stating == "none"
+    n_stated = find("stated", stated, {"none": 0, "observed": int((n.sum(axis=1) > 0).sum()), "all": every})
+    free = (n.shape[1] - 1) * n_stated
+    one_part = stated == "none"
     return MessageLength(adaptive(n, alpha=alpha), lattice=STATED * free, d=free, one_part=one_part)
 
 
-def family_score(counts: ArrayLike, *, alpha: float = 1.0, stating: str = "none") -> float:
+def family_score(counts: ArrayLike, *, alpha: float = 1.0, stated: str = "none") -> float:
     """Minus the message length of one family, as a decomposable score: nits, higher is better.
 
     Parameters
     ----------
     counts : (n_configs, n_states) array
-    alpha, stating
+    alpha, stated
         As in :func:`cpt`.
 
     >>> round(family_score([[2, 0], [0, 1]]), 4)
     -1.7918
     """
-    return -cpt(counts, alpha=alpha, stating=stating).total
+    return -cpt(counts, alpha=alpha, stated=stated).total
 
 
 def nb_gain(table: ArrayLike, *, alpha: float = 1.0) -> float:

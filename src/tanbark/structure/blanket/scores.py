@@ -32,7 +32,7 @@ class Options:
 
     alpha: float = 1.0
     sigma: float = 3.0
-    stating: str = "none"
+    stated: str = "none"
     seed: int = 0
     n_jobs: int | None = None
 
@@ -119,7 +119,7 @@ class TableScorer:
 
     def _told(self, chosen: Chosen, table: Floats) -> MessageLength:
         every = math.prod(self.rows.states[j] + int(self.rows.gaps[j]) for j in chosen)
-        return mml.cpt(table, alpha=self.options.alpha, stating=self.options.stating, n_configs=every)
+        return mml.cpt(table, alpha=self.options.alpha, stated=self.options.stated, n_configs=every)
 
 
 class JointScorer:
@@ -314,9 +314,11 @@ def _one_blas_thread() -> Any:
     return _linear_algebra().limit(limits=1, user_api="blas")
 
 
-def _refuse_weights(rows: Rows, score: str) -> None:
+def _refuse_weights(rows: Rows, criterion: str) -> None:
     if rows.weights is not None:
-        msg = f"score={score!r} tells the rows one after another and cannot weigh them. Use score='nb_logit'."
+        msg = (
+            f"criterion={criterion!r} tells the rows one after another and cannot weigh them. Use criterion='nb_logit'."
+        )
         raise OptionError(msg)
 
 
@@ -339,10 +341,10 @@ SCORERS: dict[str, Callable[[Rows, Options], Scorer]] = {
 }
 
 
-def make_scorer(score: str, counts: CountEngine, options: Options) -> Scorer:
+def make_scorer(criterion: str, counts: CountEngine, options: Options) -> Scorer:
     """Set up a message length by name for the rows of an engine."""
-    make = find("score", score, SCORERS)
-    find("stating", options.stating, {"none": None, "observed": None, "all": None})
+    make = find("criterion", criterion, SCORERS)
+    find("stated", options.stated, {"none": None, "observed": None, "all": None})
     for name in ("alpha", "sigma"):
         check_positive(name, getattr(options, name))
     return make(Rows.of(counts), options)

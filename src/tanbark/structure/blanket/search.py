@@ -19,13 +19,15 @@ from tanbark.structure.trace import Trace
 DIRECTIONS = {"forward": False, "both": True}
 
 
-def learn(counts: CountEngine, *, score: str = "nb_logit", direction: str = "forward", alpha: float = 1.0) -> Learnt:
+def learn(
+    counts: CountEngine, *, criterion: str = "nb_logit", direction: str = "forward", alpha: float = 1.0
+) -> Learnt:
     """Return naive Bayes on the features that shorten the message of the class.
 
     Parameters
     ----------
     counts : CountEngine
-    score : {"nb_logit", "nb_joint", "cpt", "logit", "nb_adaptive", "mbp"}
+    criterion : {"nb_logit", "nb_joint", "cpt", "logit", "nb_adaptive", "mbp"}
     direction : {"forward", "both"}
         Only add features, or also drop those that others have made superfluous.
     alpha : float
@@ -36,7 +38,7 @@ def learn(counts: CountEngine, *, score: str = "nb_logit", direction: str = "for
     Li, Korb and Allison (2021), Markov blanket discovery using minimum message length.
     """
     check_direction(direction)
-    scorer = make_scorer(score, counts, Options(alpha=alpha))
+    scorer = make_scorer(criterion, counts, Options(alpha=alpha))
     schema = counts.schema
     chosen, trace = search(scorer, varied_features(counts), schema.names, direction=direction)
     parents = [(schema.target,) if feature in chosen else () for feature in range(schema.target)]

@@ -13,14 +13,14 @@ from tanbark.scores import mutual_information
 from tanbark.structure.result import Learnt
 
 
-def learn(counts: CountEngine, *, k: int = 2, min_cmi: float | None = None) -> Learnt:
+def learn(counts: CountEngine, *, max_parents: int = 2, min_cmi: float | None = None) -> Learnt:
     """Order the features by what they tell of the class, and give each its best earlier ones as parents.
 
     Parameters
     ----------
     counts : CountEngine
-    k : int
-        Feature parents of each feature, as far as there are earlier ones; 0 is naive Bayes.
+    max_parents : int
+        Feature parents of each feature beside the class, as far as there are earlier ones; 0 is naive Bayes.
     min_cmi : float, optional
         Parents whose conditional mutual information (nats per row) is not above this are left out.
 
@@ -30,7 +30,7 @@ def learn(counts: CountEngine, *, k: int = 2, min_cmi: float | None = None) -> L
     Columns with one state neither have nor are feature parents. Sahami (1996), Learning limited dependence Bayesian
     classifiers, section 3.
     """
-    check_count("k", k)
+    check_count("max_parents", max_parents)
     check_threshold("min_cmi", min_cmi)
     schema = counts.schema
     n, target = len(schema.features), schema.target
@@ -44,7 +44,7 @@ def learn(counts: CountEngine, *, k: int = 2, min_cmi: float | None = None) -> L
         if not varied[feature]:
             continue
         candidates = [c for c in sorted(earlier) if min_cmi is None or dependence[feature, c] > min_cmi]
-        best = feature_order(dependence[feature, candidates])[:k]
+        best = feature_order(dependence[feature, candidates])[:max_parents]
         parents[feature] = tuple(candidates[place] for place in best)
         earlier.append(feature)
     return Learnt(Dag.augmented(schema.names, parents))

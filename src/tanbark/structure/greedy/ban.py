@@ -16,9 +16,9 @@ from tanbark.structure.rules import MAX_CELLS, Arcs, generator, make_rules
 
 
 def learn(
-    counts: CountEngine, *, score: str = "bdeu", ess: float = 1.0, conditional: bool = True,
+    counts: CountEngine, *, criterion: str = "bdeu", ess: float = 1.0, conditional: bool = True,
     max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None,
-    over: str = "graphs", tabu: int = 0, tabu_length: int = 10, restarts: int = 0, shake: int = 8,
+    space: str = "dags", tabu: int = 0, tabu_length: int = 10, restarts: int = 0, perturbation: int = 8,
     random_state: Any = None, verbose: bool = False, max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     """Search for the arcs among the features that score highest, the class being a parent of all.
@@ -46,8 +46,8 @@ def learn(
     begin[target, target] = fixed[target, target] = False
     rules = replace(rules, allowed=allowed, fixed=fixed)
     most_cells = max_cells if conditional else max_cells // schema.cardinalities[target]  # the class is added later
-    gains = Gains(counts, score, ess=ess, allowed=allowed, max_cells=most_cells)
-    walk = Walk(tabu, tabu_length, restarts, shake, over, verbose)
+    gains = Gains(counts, criterion, ess=ess, allowed=allowed, max_cells=most_cells)
+    walk = Walk(tabu, tabu_length, restarts, perturbation, space, verbose)
     found = search(gains, rules, begin, walk, generator(random_state))
     inner = [tuple(p for p in parents if p != target) for parents in found.dag.parents[:target]]
     return Learnt(Dag.augmented(schema.names, inner), found.score, found.history)

@@ -26,14 +26,14 @@ KNOWN_LOGS = 2048  # counts whose n ln n is looked up; few are larger
 EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # alike for equivalent graphs; without a penalty none is ever sparse
 
 
-def _masses(score: str, layout: Integers, ess: float) -> Floats:
+def _masses(criterion: str, layout: Integers, ess: float) -> Floats:
     """Return the prior masses of a cell, of a configuration, and of both without the candidate; 0 for n ln n."""
     configs, states, levels = (layout[:, 1] * layout[:, 3]).astype(float), layout[:, 5], layout[:, 7]
-    if score == "bdeu":
+    if criterion == "bdeu":
         sizes = [configs * levels * states, configs * levels, configs * states, configs]
         return np.stack([ess / size for size in sizes], axis=1)
     found = np.zeros((len(layout), 4))
-    if score == "k2":
+    if criterion == "k2":
         found[:, 0] = found[:, 2] = 1.0
         found[:, 1] = found[:, 3] = states
     return found
@@ -51,7 +51,7 @@ class Gains:
     Parameters
     ----------
     counts : CountEngine
-    score : str
+    criterion : str
         A name in ``FAMILY_SCORES``.
     ess : float
         Equivalent sample size of "bdeu".
@@ -61,8 +61,8 @@ class Gains:
         A parent that would need a larger table gains -inf.
     """
 
-    def __init__(self, counts: CountEngine, score: str, *, ess: float, allowed: Bools, max_cells: int) -> None:
-        self._score, self._name = find("score", score, FAMILY_SCORES), score
+    def __init__(self, counts: CountEngine, criterion: str, *, ess: float, allowed: Bools, max_cells: int) -> None:
+        self._score, self._name = find("criterion", criterion, FAMILY_SCORES), criterion
         check_ess(ess)
         self._counts, self._ess, self._max_cells, self._allowed = counts, float(ess), max_cells, allowed
         self._states = counts.schema.cardinalities

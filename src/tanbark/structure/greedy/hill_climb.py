@@ -21,29 +21,29 @@ from tanbark.structure.result import Learnt
 from tanbark.structure.rules import MAX_CELLS, Arcs, Rules, generator, make_dag, make_rules
 from tanbark.structure.trace import History, Trace
 
-SPACES = ("graphs", "classes")
+SPACES = ("dags", "equivalence-classes")
 
 
 @dataclass(frozen=True)
 class Walk:
     """Where a search looks for its moves, how it goes on where none improves, and whether it tells of each.
 
-    Over "classes", the moves from all graphs equivalent to the present one are looked at first, then those from the
-    graph alone; tabu steps and restarts from a shaken best graph follow where no move improves.
+    Over "equivalence-classes", the moves from all graphs equivalent to the present one are looked at first, then those
+    from the graph alone; tabu steps and restarts from the perturbed best graph follow where no move improves.
     """
 
     tabu: int = 0
     tabu_length: int = 10
     restarts: int = 0
-    shake: int = 8
-    over: str = "graphs"
+    perturbation: int = 8
+    space: str = "dags"
     verbose: bool = False
 
     def __post_init__(self) -> None:
-        find("over", self.over, dict.fromkeys(SPACES))
+        find("space", self.space, dict.fromkeys(SPACES))
         for name in ("tabu", "restarts"):
             check_count(name, getattr(self, name))
-        for name in ("tabu_length", "shake"):
+        for name in ("tabu_length", "perturbation"):
             check_count(name, getattr(self, name), least=1)
 
 
@@ -113,14 +113,14 @@ class GraphClimb(MovingGraph):
 def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.Generator) -> Learnt:
     """Climb from a graph as ``walk`` says; return the best graph met, its score and the steps."""
     trace = Trace(verbose=walk.verbose)
-    by_class = walk.over == "classes" and gains.equivalent
+    by_class = walk.space == "equivalence-classes" and gains.equivalent
 
     def rise(state: GraphClimb) -> tuple[float, Bools]:
         return _alternate(state, walk, trace) if by_class else _ascend(state, walk, trace)
 
     score, arcs = climb(
         lambda: GraphClimb(gains, rules, start), trace, rise=rise, restarts=walk.restarts,
-        perturb=lambda best: GraphClimb(gains, rules, best).perturb(walk.shake, rng),
+        perturb=lambda best: GraphClimb(gains, rules, best).perturb(walk.perturbation, rng),
     )  # fmt: skip
     return Learnt(make_dag(rules.names, arcs), score, History(trace.steps))
 
@@ -142,10 +142,10 @@ def _alternate(state: GraphClimb, walk: Walk, trace: Trace) -> tuple[float, Bool
 
 
 def learn(
-    counts: CountEngine, *, score: str = "bic", ess: float = 1.0, max_parents: int | None = None, required: Arcs = (),
-    forbidden: Arcs = (), start: Any = None, over: str = "graphs", tabu: int = 0, tabu_length: int = 10,
-    restarts: int = 0, shake: int = 8, random_state: Any = None, verbose: bool = False, blanket_only: bool = False,
-    max_cells: int = MAX_CELLS,
+    counts: CountEngine, *, criterion: str = "bic", ess: float = 1.0, max_parents: int | None = None,
+    required: Arcs = (), forbidden: Arcs = (), start: Any = None, space: str = "dags", tabu: int = 0,
+    tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None, verbose: bool = False,
+    blanket_only: bool = False, max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     """Search for the graph over all columns, the class among them, that scores highest.
 
@@ -155,7 +155,7 @@ def learn(
     Parameters
     ----------
     counts : CountEngine
-    score : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}
+    criterion : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}
     ess : float
         Equivalent sample size of "bdeu".
     max_parents : int, optional
@@ -163,13 +163,13 @@ def learn(
         Arcs that must be there, and arcs that must not.
     start : Dag or list of arcs, optional
         Where to begin; by default without any arc but the required ones.
-    over : {"graphs", "classes"}
+    space : {"dags", "equivalence-classes"}
         Whether a step is the best move from the graph at hand, or from any graph equivalent to it.
     tabu : int
-        Steps that may follow one another without a new best; 0 stops at the first summit.
+        Steps that may follow one another without a new best; 0 stops at the first local optimum.
     tabu_length : int
         How many of the last graphs may not be entered again.
-    restarts, shake : int
+    restarts, perturbation : int
         How often to begin again from the best graph, after how many random moves.
     random_state : int, Generator or RandomState, optional
     verbose : bool
@@ -185,8 +185,8 @@ def learn(
     the tabu list.
     """
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
-    gains = Gains(counts, score, ess=ess, allowed=rules.allowed, max_cells=max_cells)
-    walk = Walk(tabu, tabu_length, restarts, shake, over, verbose)
+    gains = Gains(counts, criterion, ess=ess, allowed=rules.allowed, max_cells=max_cells)
+    walk = Walk(tabu, tabu_length, restarts, perturbation, space, verbose)
     found = search(gains, rules, begin, walk, generator(random_state))
     return Learnt(blanket(found.dag, counts.schema.target), found.score, found.history) if blanket_only else found
 

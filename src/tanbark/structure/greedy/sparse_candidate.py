@@ -28,12 +28,13 @@ MOST_ROUNDS = 50
 
 
 def learn(
-    counts: CountEngine, *, pair_marginals: PairMarginals, k: int = 5, score: str = "bic", ess: float = 1.0,
-    max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None,
-    measure: str = "kl", over: str = "graphs", tabu: int = 0, tabu_length: int = 10, restarts: int = 0, shake: int = 8,
-    random_state: Any = None, verbose: bool = False, blanket_only: bool = False, max_cells: int = MAX_CELLS,
+    counts: CountEngine, *, pair_marginals: PairMarginals, n_candidates: int = 5, criterion: str = "bic",
+    ess: float = 1.0, max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None,
+    measure: str = "kl", space: str = "dags", tabu: int = 0, tabu_length: int = 10, restarts: int = 0,
+    perturbation: int = 8, random_state: Any = None, verbose: bool = False, blanket_only: bool = False,
+    max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
-    r"""Restrict every column to k candidate parents, climb, and choose the candidates anew until nothing is gained.
+    r"""Restrict every column to few candidate parents, climb, and choose the candidates anew until nothing is gained.
 
     First the candidates are the columns of highest mutual information. Then they are those whose joint distribution
     with the column the network misses most, :math:`KL(\hat P(X, Y) || P_B(X, Y))`, beside the parents it has
@@ -45,7 +46,7 @@ def learn(
     counts : CountEngine
     pair_marginals : function
         Gives, for a graph with its maximum-likelihood tables, P(X, Y) of every two columns.
-    k : int
+    n_candidates : int
         Candidate parents of a column; parents that it has already are never dropped.
     measure : {"kl", "shield", "gain"}
         What ranks the candidates after the first round.
@@ -55,15 +56,15 @@ def learn(
     The other options are those of hill climbing. Friedman, Nachman and Pe'er (1999), Learning Bayesian network
     structure from massive datasets: the "sparse candidate" algorithm, section 3.
     """
-    check_count("k", k, least=1)
+    check_count("n_candidates", n_candidates, least=1)
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
     walk, rng, names = (
-        Walk(tabu, tabu_length, restarts, shake, over, verbose),
+        Walk(tabu, tabu_length, restarts, perturbation, space, verbose),
         generator(random_state),
         counts.schema.names,
     )
     empirical = _empirical(counts)
-    wide = {"kl": None, "shield": "loglik", "gain": score}
+    wide = {"kl": None, "shield": "loglik", "gain": criterion}
     ranking = find("measure", measure, wide)
     every = None if ranking is None else Gains(counts, ranking, ess=ess, allowed=rules.allowed, max_cells=max_cells)
 
@@ -78,11 +79,11 @@ def learn(
     met: set[bytes] = set()
     for _ in range(MOST_ROUNDS):
         arcs = begin if best is None else _matrix(best.dag)
-        allowed = candidates(distance, arcs, k, rules.allowed)
+        allowed = candidates(distance, arcs, n_candidates, rules.allowed)
         if allowed.tobytes() in met:
             break
         met.add(allowed.tobytes())
-        gains = Gains(counts, score, ess=ess, allowed=allowed, max_cells=max_cells)
+        gains = Gains(counts, criterion, ess=ess, allowed=allowed, max_cells=max_cells)
         found = search(gains, replace(rules, allowed=allowed), arcs, walk, rng)
         assert found.score is not None
         if best is not None and best.score is not None and found.score <= best.score + TIE:

@@ -17,7 +17,7 @@ from tanbark.structure.result import Learnt
 PAIRS_AT_ONCE = 4096
 
 
-def learn(counts: CountEngine, *, beta: float | None = None, pseudo: float = 1.0) -> Learnt:
+def learn(counts: CountEngine, *, beta: float | None = None, min_count: float = 1.0) -> Learnt:
     """Find the tree over the features of highest aCLL; it spans all features with more than one state.
 
     Parameters
@@ -25,7 +25,7 @@ def learn(counts: CountEngine, *, beta: float | None = None, pseudo: float = 1.0
     counts : CountEngine
     beta : float, optional
         The weight of all classes' log-joints; by default the one for the data's number of classes.
-    pseudo : float
+    min_count : float
         The least count that a parameter of the score rests on.
 
     Notes
@@ -38,23 +38,23 @@ def learn(counts: CountEngine, *, beta: float | None = None, pseudo: float = 1.0
     if beta is not None and (not is_number(beta) or not -1 < float(beta) <= 0):
         msg = f"beta must be None or a number above -1 and at most 0; got {beta!r}."
         raise OptionError(msg)
-    check_positive("pseudo", pseudo)
+    check_positive("min_count", min_count)
     slope = acll_slope(schema.cardinalities[-1]) if beta is None else float(beta)
     varied = [i for i in range(schema.target) if schema.cardinalities[i] > 1]
-    gains = arc_gains(counts, varied, slope, float(pseudo))
+    gains = arc_gains(counts, varied, slope, float(min_count))
     tree = maximum_arborescence(gains)
     parents: list[tuple[int, ...]] = [()] * schema.target
     score = 0.0
     alone = counts.tables([(i, schema.target) for i in varied])
     for place, above in enumerate(tree):
-        score += float(approximate_cll(alone[place][None], beta=slope, pseudo=float(pseudo)))
+        score += float(approximate_cll(alone[place][None], beta=slope, min_count=float(min_count)))
         if above >= 0:
             parents[varied[place]] = (varied[above],)
             score += gains[above, place]
     return Learnt(Dag.augmented(schema.names, parents), score)
 
 
-def arc_gains(counts: CountEngine, features: list[int], beta: float, pseudo: float) -> NDArray[np.float64]:
+def arc_gains(counts: CountEngine, features: list[int], beta: float, min_count: float) -> NDArray[np.float64]:
     """Return what each arc between features adds to the aCLL, by (parent, child), on the rows that have both."""
     n, target = len(features), counts.schema.target
     gains = np.zeros((n, n))
@@ -64,6 +64,6 @@ def arc_gains(counts: CountEngine, features: list[int], beta: float, pseudo: flo
         tables = counts.tables([(features[i], features[j], target) for i, j in part])
         for (i, j), table in zip(part, tables, strict=True):
             for above, below, turned in ((i, j, table), (j, i, table.swapaxes(0, 1))):
-                alone = approximate_cll(turned.sum(axis=0, keepdims=True), beta=beta, pseudo=pseudo)
-                gains[above, below] = approximate_cll(turned, beta=beta, pseudo=pseudo) - alone
+                alone = approximate_cll(turned.sum(axis=0, keepdims=True), beta=beta, min_count=min_count)
+                gains[above, below] = approximate_cll(turned, beta=beta, min_count=min_count) - alone
     return gains

@@ -13,7 +13,7 @@ from tanbark.structure.rules import find_column
 from tanbark.structure.trees.tan import penalty_per_parameter
 
 
-def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None = None) -> Learnt:
+def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | None = None) -> Learnt:
     r"""Find the tree over features and class of highest score.
 
     An arc between X and Y gains :math:`N_{XY} I(X; Y)` nats, less the penalty of :math:`(r_X - 1)(r_Y - 1)` parameters;
@@ -23,7 +23,7 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     Parameters
     ----------
     counts : CountEngine
-    score : {"loglik", "aic", "bic"}
+    criterion : {"loglik", "aic", "bic"}
     root : str or int, optional
         The column that arcs of its tree lead away from, by default the class; other trees begin at their first column.
 
@@ -33,7 +33,7 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     """
     schema = counts.schema
     n = len(schema.names)
-    penalty(score, 1.0)  # a wrong name is refused before the counting starts
+    penalty(criterion, 1.0)  # a wrong name is refused before the counting starts
     start = schema.target if root is None else find_column("root", root, schema.names)
     states = np.array(schema.cardinalities, dtype=float)
     first, second = pair_indices(n)
@@ -45,16 +45,16 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
             rows[place] = table.sum()
             gain[place] = rows[place] * mutual_information(table)
     parameters = (states[first] - 1) * (states[second] - 1)
-    weights = gain - penalty_per_parameter(score, rows) * parameters
+    weights = gain - penalty_per_parameter(criterion, rows) * parameters
     weights = np.where((states[first] > 1) & (states[second] > 1), weights, -np.inf)
     edges = maximum_spanning_forest(weights, n)
     chosen = np.array([a * n - a * (a + 1) // 2 + b - a - 1 for a, b in edges], np.int64)
     dag = Dag(schema.names, tuple(direct_forest(edges, n, start)))
-    return Learnt(dag, _empty_score(counts, score) + float(weights[chosen].sum()))
+    return Learnt(dag, _empty_score(counts, criterion) + float(weights[chosen].sum()))
 
 
-def _empty_score(counts: CountEngine, score: str) -> float:
+def _empty_score(counts: CountEngine, criterion: str) -> float:
     """Score the graph without arcs that the tree is added to."""
     tables = counts.tables([(node,) for node in range(len(counts.schema.names))])
-    price = penalty(score, counts.total)
+    price = penalty(criterion, counts.total)
     return sum(log_likelihood(table[None]) - price * (len(table) - 1) for table in tables)

@@ -19,7 +19,7 @@ BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
 SCORES = dict.fromkeys(("loglik", "aic", "bic", "mml"))
 
 
-def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None = None) -> Learnt:
+def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | None = None) -> Learnt:
     r"""Find the one-dependence structure of highest score.
 
     An arc between Xi and Xj gains :math:`N_{ij} I(X_i; X_j | C)` nats, less the penalty of
@@ -29,7 +29,7 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     Parameters
     ----------
     counts : CountEngine
-    score : {"loglik", "aic", "bic", "mml"}
+    criterion : {"loglik", "aic", "bic", "mml"}
         "mml" is the forest of shortest message, where the two directions of an arc differ a little.
     root : str or int, optional
         The feature that arcs of its tree lead away from; by default the first of each tree.
@@ -40,34 +40,34 @@ def learn(counts: CountEngine, *, score: str = "loglik", root: str | int | None 
     """
     schema = counts.schema
     n, target = len(schema.features), schema.target
-    find("score", score, SCORES)
+    find("criterion", criterion, SCORES)
     start = None if root is None else find_column("root", root, schema.names[:n])
-    if score == "mml":
+    if criterion == "mml":
         return _learn_mml(counts, start)
     states = np.array(schema.cardinalities, dtype=float)
     first, second = pair_indices(n)
     pairs = counts.pair_information()
     parameters = (states[first] - 1) * (states[second] - 1) * states[target]
-    price = penalty_per_parameter(score, pairs.rows)
+    price = penalty_per_parameter(criterion, pairs.rows)
     weights = np.where((states[first] > 1) & (states[second] > 1), pairs.gain - price * parameters, -np.inf)
     edges = maximum_spanning_forest(weights, n)
     dag = Dag.augmented(schema.names, direct_forest(edges, n, start))
     chosen = np.array([i * n - i * (i + 1) // 2 + j - i - 1 for i, j in edges], np.int64)
-    return Learnt(dag, _naive_score(counts, score) + float(weights[chosen].sum()))
+    return Learnt(dag, _naive_score(counts, criterion) + float(weights[chosen].sum()))
 
 
-def penalty_per_parameter(score: str, rows: Floats) -> Floats:
+def penalty_per_parameter(criterion: str, rows: Floats) -> Floats:
     """Return the price of a parameter for every pair; with gaps, pairs rest on different numbers of rows."""
     if len(rows) and (rows == rows[0]).all():
-        return np.full(len(rows), penalty(score, float(rows[0])))
+        return np.full(len(rows), penalty(criterion, float(rows[0])))
     different, place = np.unique(rows, return_inverse=True)
-    return np.array([penalty(score, float(n)) for n in different])[place]
+    return np.array([penalty(criterion, float(n)) for n in different])[place]
 
 
-def _naive_score(counts: CountEngine, score: str) -> float:
+def _naive_score(counts: CountEngine, criterion: str) -> float:
     """Score the naive Bayes structure that the arcs are added to."""
     target = counts.schema.target
-    price = penalty(score, counts.total)
+    price = penalty(criterion, counts.total)
     (prior, *tables) = counts.tables([(target,), *((i, target) for i in range(target))])
     cells = np.concatenate([table.ravel() for table in tables]).astype(float)
     classes = np.concatenate([np.broadcast_to(table.sum(axis=0), table.shape).ravel() for table in tables])

@@ -12,15 +12,15 @@ from tanbark.structure.wrapper.search import Candidate, Evaluator, Structure, an
 
 
 def learn(
-    counts: CountEngine, *, evaluate: Evaluator, k: int = 2, epsilon: float = 0.01, verbose: bool = False
+    counts: CountEngine, *, evaluate: Evaluator, max_parents: int = 2, tol: float = 0.01, verbose: bool = False
 ) -> Learnt:
-    """Add, to naive Bayes, the arc between features that helps most, as long as each has at most k feature parents.
+    """Add the arc between features that helps most to naive Bayes, up to ``max_parents`` feature parents of each.
 
     Candidates are x -> y by x and then y. Between two features with the same parents both directions give equivalent
     networks (the arc is covered), and only the first is tried. What R's bnclassify calls ``kdb``; Sahami's algorithm is
     :func:`tanbark.structure.fixed.kdb.learn`.
     """
-    check_count("k", k)
+    check_count("max_parents", max_parents)
     names, varied = counts.schema.names, varied_features(counts)
 
     def moves(current: Structure) -> Iterator[Candidate]:
@@ -29,8 +29,8 @@ def learn(
             for y in varied:
                 parents = current[y] or ()
                 equivalent = y < x and parents == current[x]
-                if y == x or len(parents) >= k or x in parents or y in above or equivalent:
+                if y == x or len(parents) >= max_parents or x in parents or y in above or equivalent:
                     continue
                 yield Candidate(f"{names[x]} -> {names[y]}", replaced(current, y, tuple(sorted((*parents, x)))))
 
-    return search(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, naive_start(counts), moves, tol=tol, verbose=verbose)

@@ -87,16 +87,16 @@ class WrapperClimb:
 
 
 def search(
-    counts: CountEngine, evaluate: Evaluator, start: Structure, neighbours: Neighbours, *, epsilon: float, verbose: bool
+    counts: CountEngine, evaluate: Evaluator, start: Structure, neighbours: Neighbours, *, tol: float, verbose: bool
 ) -> Learnt:
-    """Take the best move as long as it gains at least ``epsilon``; ties within 1e-9 go to the first candidate.
+    """Take the best move as long as it gains at least ``tol``; ties within 1e-9 go to the first candidate.
 
-    With ``epsilon`` 0 equally good moves are taken too; every move adds an arc or a feature, or removes a feature, so
+    With ``tol`` 0 equally good moves are taken too; every move adds an arc or a feature, or removes a feature, so
     the search ends.
     """
-    check_at_least("epsilon", epsilon, 0)
+    check_at_least("tol", tol, 0)
     trace = Trace(verbose=verbose)
-    score, structure = climb(lambda: WrapperClimb(evaluate, start, neighbours), trace, least=epsilon - TIE)
+    score, structure = climb(lambda: WrapperClimb(evaluate, start, neighbours), trace, least=tol - TIE)
     target = counts.schema.target
     parents = [() if found is None else (*found, target) for found in structure]
     return Learnt(Dag(counts.schema.names, (*parents, ())), score, History(trace.steps))

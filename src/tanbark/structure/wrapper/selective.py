@@ -10,7 +10,7 @@ from tanbark.structure.rules import varied_features
 from tanbark.structure.wrapper.search import Candidate, Evaluator, Structure, empty_start, replaced, search
 
 
-def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, verbose: bool = False) -> Learnt:
+def learn(counts: CountEngine, *, evaluate: Evaluator, tol: float = 0.01, verbose: bool = False) -> Learnt:
     """Take features into naive Bayes one at a time, the most helpful first.
 
     Langley and Sage (1994), Induction of selective Bayesian classifiers.
@@ -22,4 +22,4 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, ve
             if current[f] is None:
                 yield Candidate(f"+ {names[f]}", replaced(current, f, ()))
 
-    return search(counts, evaluate, empty_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, empty_start(counts), moves, tol=tol, verbose=verbose)

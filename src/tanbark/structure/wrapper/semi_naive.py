@@ -19,7 +19,7 @@ from tanbark.structure.wrapper.search import (
 )
 
 
-def learn_forward(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, verbose: bool = False) -> Learnt:
+def learn_forward(counts: CountEngine, *, evaluate: Evaluator, tol: float = 0.01, verbose: bool = False) -> Learnt:
     """Start from the class alone; in each step take in a feature, by itself or joined to some that are in.
 
     Pazzani (1996), Constructive induction of Cartesian product attributes (FSSJ).
@@ -35,10 +35,10 @@ def learn_forward(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 
             for group in groups:
                 yield Candidate(f"+ {names[f]} joined to {_listed(names, group)}", replaced(current, f, tuple(group)))
 
-    return search(counts, evaluate, empty_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, empty_start(counts), moves, tol=tol, verbose=verbose)
 
 
-def learn_backward(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, verbose: bool = False) -> Learnt:
+def learn_backward(counts: CountEngine, *, evaluate: Evaluator, tol: float = 0.01, verbose: bool = False) -> Learnt:
     """Start from naive Bayes; in each step leave out a feature, or join two groups of features into one.
 
     Pazzani (1996), Constructive induction of Cartesian product attributes (BSEJ).
@@ -54,7 +54,7 @@ def learn_backward(counts: CountEngine, *, evaluate: Evaluator, epsilon: float =
             for b in groups[place + 1 :]:
                 yield Candidate(f"{_listed(names, a)} joined to {_listed(names, b)}", joined(current, a, b))
 
-    return search(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, naive_start(counts), moves, tol=tol, verbose=verbose)
 
 
 def without(structure: Structure, feature: int) -> Structure:

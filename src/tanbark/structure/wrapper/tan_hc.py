@@ -10,7 +10,7 @@ from tanbark.structure.rules import varied_features
 from tanbark.structure.wrapper.search import Candidate, Evaluator, Structure, ancestors, naive_start, replaced, search
 
 
-def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, verbose: bool = False) -> Learnt:
+def learn(counts: CountEngine, *, evaluate: Evaluator, tol: float = 0.01, verbose: bool = False) -> Learnt:
     """Add, to naive Bayes, the arc between features that helps most, as long as each has at most one feature parent.
 
     Candidates are x -> y by x and then y, for each y without a feature parent. Between two such features both
@@ -30,4 +30,4 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, ve
                 if y != x and y not in above and not equivalent:
                     yield Candidate(f"{names[x]} -> {names[y]}", replaced(current, y, (x,)))
 
-    return search(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, naive_start(counts), moves, tol=tol, verbose=verbose)

@@ -11,7 +11,7 @@ from tanbark.structure.rules import varied_features
 from tanbark.structure.wrapper.search import Candidate, Evaluator, Structure, ancestors, naive_start, replaced, search
 
 
-def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, verbose: bool = False) -> Learnt:
+def learn(counts: CountEngine, *, evaluate: Evaluator, tol: float = 0.01, verbose: bool = False) -> Learnt:
     """Find the feature that helps most as a parent of all it may be a parent of, then its best single arc.
 
     The super-parent is the best of them even where it does worse than the current structure; ties go to the earlier
@@ -31,7 +31,7 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, epsilon: float = 0.01, ve
             for y in permissible_children(current, best, varied):
                 yield Candidate(f"{names[best]} -> {names[y]}", replaced(current, y, (best,)))
 
-    return search(counts, evaluate, naive_start(counts), moves, epsilon=epsilon, verbose=verbose)
+    return search(counts, evaluate, naive_start(counts), moves, tol=tol, verbose=verbose)
 
 
 def super_parents(current: Structure, features: list[int]) -> dict[int, Structure]:

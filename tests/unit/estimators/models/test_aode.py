@@ -46,7 +46,7 @@ def test_the_chain_of_fallbacks(cls, order, m, gaps):
     """Pairs of super-parents, then single ones, then naive Bayes, each where the one before has no model."""
     table = make_table(np.random.default_rng([m, order]), (3, 4, 2, 3, 2), 80, gaps=gaps)
     X, y = frame(table)
-    found = cls(m=m).fit(X, y).predict_joint_log_proba(X)
+    found = cls(min_rows=m).fit(X, y).predict_joint_log_proba(X)
     used = set()
     for row in range(40):
         for level in range(order, -1, -1):
@@ -70,7 +70,7 @@ def test_a_huge_threshold_is_naive_bayes(cls):
     X, y = frame(make_table(np.random.default_rng(1), (4, 2, 3, 3), 50, gaps=0.1))
     plain = tb.NaiveBayes().fit(X, y)
     for m in (51, 1e9, np.inf):
-        assert np.array_equal(cls(m=m).fit(X, y).predict_proba(X), plain.predict_proba(X))
+        assert np.array_equal(cls(min_rows=m).fit(X, y).predict_proba(X), plain.predict_proba(X))
 
 
 def test_two_features_are_one_joint_table_for_pairs():
@@ -78,7 +78,7 @@ def test_two_features_are_one_joint_table_for_pairs():
     X, y = frame(table)
     counts = naive.table(table.codes, (3, 2, 2), (0, 1, 2))
     joint = (counts + 1) / (counts.sum(axis=(0, 1)) + 6) * naive.smoothed(np.bincount(y), 0, 1.0)
-    found = np.exp(tb.A2DE(m=0).fit(X, y).predict_joint_log_proba(X))
+    found = np.exp(tb.A2DE(min_rows=0).fit(X, y).predict_joint_log_proba(X))
     assert found == approx(joint[table.codes[0], table.codes[1]])
 
 
@@ -130,7 +130,7 @@ def test_learning_step_by_step_is_learning_at_once(cls, weighted):
 
 
 @pytest.mark.parametrize("cls", [tb.AODE, tb.A2DE])
-@pytest.mark.parametrize("options", [{}, {"m": 3, "alpha": 0.1}, {"prior": "bdeu", "class_prior": [0.3, 0.7]}])
+@pytest.mark.parametrize("options", [{}, {"min_rows": 3, "alpha": 0.1}, {"prior": "bdeu", "class_prior": [0.3, 0.7]}])
 def test_a_file_brings_it_back_to_the_last_bit(cls, options, tmp_path):
     X, y = frame(make_table(np.random.default_rng(5), (3, 4, 2, 3, 2), 90, gaps=0.1))
     clf = cls(**options).fit(X, y)
@@ -161,8 +161,8 @@ def test_too_large_is_refused_with_what_to_do(cls, expected, instead):
 @pytest.mark.parametrize("m", [-1, "1", None, True, np.nan])
 @pytest.mark.parametrize("cls", [tb.AODE, tb.A2DE])
 def test_a_bad_threshold_is_refused(cls, m):
-    with pytest.raises(tb.OptionError, match="m must be a number of at least 0"):
-        cls(m=m).fit([[0], [1]], [0, 1])
+    with pytest.raises(tb.OptionError, match="min_rows must be a number of at least 0"):
+        cls(min_rows=m).fit([[0], [1]], [0, 1])
 
 
 def test_free_parameters_are_those_of_all_models():

@@ -57,7 +57,7 @@ def test_weights(rows):
 
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(rows):
     X, y = rows
-    for model in (tb.TAN(), tb.HillClimbTAN(cv=2, epsilon=0)):
+    for model in (tb.TAN(), tb.HillClimbTAN(cv=2, tol=0)):
         first = tb.ModelAveraging(model, 4, random_state=3, n_jobs=1).fit(X, y).predict_proba(X)
         again = tb.ModelAveraging(model, 4, random_state=3, n_jobs=3).fit(X, y).predict_proba(X)
         assert np.array_equal(first, again)
@@ -113,8 +113,8 @@ def test_it_is_an_estimator_like_others(rows):
     X, y = rows
     clf = tb.ModelAveraging(tb.TAN(), 2, random_state=0)
     assert repr(clf) == "ModelAveraging(estimator=TAN(), n_estimators=2, random_state=0)"
-    assert clone(clf).get_params()["estimator__score"] == "loglik"
-    search = GridSearchCV(clf, {"estimator__score": ["loglik", "bic"], "subsample": [0.5, 1.0]}, cv=2).fit(X, y)
+    assert clone(clf).get_params()["estimator__criterion"] == "loglik"
+    search = GridSearchCV(clf, {"estimator__criterion": ["loglik", "bic"], "subsample": [0.5, 1.0]}, cv=2).fit(X, y)
     assert search.best_score_ > 0.5
 
 
@@ -124,7 +124,7 @@ def test_it_is_an_estimator_like_others(rows):
         ({"estimator": GaussianNB()}, "estimator must be"), ({"estimator": tb.TAN}, "estimator must be"),
         ({"n_estimators": 0}, "n_estimators"), ({"n_estimators": 2.5}, "n_estimators"),
         ({"subsample": 0}, "subsample"), ({"subsample": 1.5}, "subsample"), ({"subsample": "all"}, "subsample"),
-        ({"n_jobs": 0}, "n_jobs"), ({"estimator": tb.TAN(score="?")}, "score"),
+        ({"n_jobs": 0}, "n_jobs"), ({"estimator": tb.TAN(criterion="?")}, "criterion"),
     ],
 )  # fmt: skip
 def test_wrong_options_are_refused(options, told):

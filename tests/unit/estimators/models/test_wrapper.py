@@ -41,7 +41,7 @@ def test_the_worked_example_through_the_estimators(worked):
     X, y = worked
     folds = naive.dealt_folds(y, 5)
     assert np.bincount(folds).tolist() == [101, 101, 100, 99, 99]
-    tree = tb.HillClimbTAN(cv=folds, epsilon=0).fit(X, y)
+    tree = tb.HillClimbTAN(cv=folds, tol=0).fit(X, y)
     assert tree.structure_score_ == approx(0.806005, abs=5e-7)
     assert [arc for arc in tree.dag_.arcs() if arc[0] != "class"] == [("A", "B"), ("B", "W"), ("W", "V"), ("A", "U")]
     selected = tb.BSEJ(cv=folds).fit(X, y)
@@ -63,11 +63,11 @@ def test_folds_by_row_are_those_of_the_rows_that_were_given(cls, left_out):
     missing = "available-case" if left_out == "weights" else "drop"
     keep = (weights > 0) & (~X.isna().any(axis=1).to_numpy() | (missing != "drop"))
     assert 0 < keep.sum() < len(y)
-    wanted = cls(cv=folds[keep], epsilon=0).fit(X[keep], y[keep], weights[keep])
+    wanted = cls(cv=folds[keep], tol=0).fit(X[keep], y[keep], weights[keep])
     scan = tb.scan(X.assign(y=y, w=weights), target="y", weight="w", batch_rows=7)
     for cv in (folds, PredefinedSplit(folds)):
-        assert steps(cls(cv=cv, epsilon=0, missing=missing).fit(X, y, weights)) == steps(wanted)
-        assert steps(cls(cv=cv, epsilon=0, missing=missing).fit(scan)) == steps(wanted)
+        assert steps(cls(cv=cv, tol=0, missing=missing).fit(X, y, weights)) == steps(wanted)
+        assert steps(cls(cv=cv, tol=0, missing=missing).fit(scan)) == steps(wanted)
     for rows in ((X, y, weights), (scan,)):
         with pytest.raises(tb.OptionError, match=r"one fold per row \(90 rows\)"):
             cls(cv=folds[keep], missing=missing).fit(*rows)
@@ -86,11 +86,11 @@ def test_folds_by_row_count_rows_without_a_label_too(worked):
 @everyone
 def test_equal_seeds_give_equal_models(cls, rows):
     X, y = rows
-    first, again = (cls(cv=4, epsilon=0, random_state=7).fit(X, y) for _ in range(2))
+    first, again = (cls(cv=4, tol=0, random_state=7).fit(X, y) for _ in range(2))
     assert first.dag_ == again.dag_
     assert steps(first) == steps(again)
     assert np.array_equal(first.predict_proba(X), again.predict_proba(X))
-    other = cls(cv=4, epsilon=0, random_state=np.random.RandomState(7)).fit(X, y)
+    other = cls(cv=4, tol=0, random_state=np.random.RandomState(7)).fit(X, y)
     assert steps(other) == steps(first)
 
 
@@ -101,9 +101,9 @@ def test_folds_may_be_a_number_a_splitter_or_an_array(cls, rows):
     folds = np.empty(len(y), int)
     for fold, (_, test) in enumerate(splitter.split(X, y)):
         folds[test] = fold
-    by_splitter = cls(cv=splitter, epsilon=0).fit(X, y)
+    by_splitter = cls(cv=splitter, tol=0).fit(X, y)
     for cv in (folds, folds.tolist(), pd.Series(folds), [f"fold {f}" for f in folds], PredefinedSplit(folds)):
-        found = cls(cv=cv, epsilon=0).fit(X, y)
+        found = cls(cv=cv, tol=0).fit(X, y)
         assert found.history_[0].score == approx(by_splitter.history_[0].score, abs=1e-12)
         assert found.dag_ == by_splitter.dag_
 
@@ -163,7 +163,7 @@ def test_more_folds_than_rows_are_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"epsilon": -1}, "epsilon must be a number of at least 0"),
+        ({"tol": -1}, "tol must be a number of at least 0"),
         ({"smooth": -1}, "smooth must be a number from 0"),
         ({"scoring": "auc"}, "scoring must be one of"),
     ],
@@ -175,14 +175,14 @@ def test_bad_options_are_refused(cls, options, message, rows):
 
 
 def test_a_bad_number_of_parents_is_refused(rows):
-    with pytest.raises(tb.OptionError, match="k must be a whole number"):
-        tb.WrapperKDB(k=-1).fit(*rows)
+    with pytest.raises(tb.OptionError, match="max_parents must be a whole number"):
+        tb.WrapperKDB(max_parents=-1).fit(*rows)
 
 
 @everyone
 def test_a_file_brings_it_back_to_the_last_bit(cls, rows, tmp_path):
     X, y = rows
-    clf = cls(cv=3, epsilon=0, random_state=0).fit(X, y)
+    clf = cls(cv=3, tol=0, random_state=0).fit(X, y)
     clf.save(tmp_path / "model.json")
     again = tb.load(tmp_path / "model.json")
     assert type(again) is cls
@@ -191,7 +191,9 @@ def test_a_file_brings_it_back_to_the_last_bit(cls, rows, tmp_path):
     assert np.array_equal(again.predict_joint_log_proba(X), clf.predict_joint_log_proba(X))
 
 
-@pytest.mark.parametrize("make", [lambda: tb.KDB(k=2, min_cmi=0.001), lambda: tb.SPODE("x1"), lambda: tb.SPODE()])
+@pytest.mark.parametrize(
+    "make", [lambda: tb.KDB(max_parents=2, min_cmi=0.001), lambda: tb.SPODE("x1"), lambda: tb.SPODE()]
+)
 def test_files_of_the_searches_without_folds(make, rows, tmp_path):
     X, y = rows
     clf = make().fit(X, y)
@@ -202,7 +204,7 @@ def test_files_of_the_searches_without_folds(make, rows, tmp_path):
 @everyone
 def test_the_history_and_the_score(cls, rows):
     X, y = rows
-    clf = cls(cv=3, epsilon=0, random_state=0).fit(X, y)
+    clf = cls(cv=3, tol=0, random_state=0).fit(X, y)
     assert isinstance(clf.history_, History)
     assert clf.history_[0].move == "start"
     assert clf.structure_score_ == clf.history_[-1].score
@@ -228,8 +230,8 @@ def test_row_weights_count_in_counts_and_scores(cls, rows):
     rng = np.random.default_rng(5)
     times = rng.integers(1, 4, len(y))
     folds = rng.permutation(np.arange(len(y)) % 3)
-    weighted = cls(cv=folds, epsilon=0).fit(X, y, sample_weight=times)
-    repeated = cls(cv=folds.repeat(times), epsilon=0).fit(X.loc[X.index.repeat(times)], y.repeat(times))
+    weighted = cls(cv=folds, tol=0).fit(X, y, sample_weight=times)
+    repeated = cls(cv=folds.repeat(times), tol=0).fit(X.loc[X.index.repeat(times)], y.repeat(times))
     assert [step.move for step in weighted.history_] == [step.move for step in repeated.history_]
     assert weighted.structure_score_ == approx(repeated.structure_score_)
     assert np.array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
@@ -242,7 +244,7 @@ def test_one_feature_one_class_one_state(cls):
     single = cls(cv=2, random_state=0).fit(y[:, None], np.zeros(20))
     assert single.predict_proba(y[:, None]) == approx(1.0)
     assert len(single.history_) == 1
-    constant = cls(cv=2, random_state=0, epsilon=0).fit(np.zeros((20, 2)), y)
+    constant = cls(cv=2, random_state=0, tol=0).fit(np.zeros((20, 2)), y)
     assert constant.predict_proba(np.zeros((1, 2)))[0] == approx([0.5, 0.5])
 
 
@@ -259,7 +261,7 @@ def test_as_many_folds_as_rows(cls):
 @everyone
 def test_without_smoothing_scores_are_numbers(cls, rows):
     X, y = rows
-    clf = cls(cv=KFold(4), smooth=0, epsilon=0).fit(X.assign(many=np.arange(120) % 17), y)
+    clf = cls(cv=KFold(4), smooth=0, tol=0).fit(X.assign(many=np.arange(120) % 17), y)
     assert 0 < clf.structure_score_ <= 1
     assert not any(np.isnan(step.score) for step in clf.history_)
 
@@ -269,12 +271,12 @@ def test_the_largest_table_holds_for_the_search():
     a, b = np.random.default_rng(0).integers(0, 2, (2, 100))
     X, y = np.column_stack([a, b]), a ^ b
     assert tb.BSEJ(cv=3, random_state=0, max_cells=8).fit(X, y).history_[1].move == "(x0) joined to (x1)"
-    small = tb.BSEJ(cv=3, random_state=0, epsilon=0, max_cells=7).fit(X, y)
+    small = tb.BSEJ(cv=3, random_state=0, tol=0, max_cells=7).fit(X, y)
     assert not any("joined" in step.move for step in small.history_)
 
 
 def test_by_name_with_options(worked):
     X, y = worked
     folds = naive.dealt_folds(y, 5)
-    named = tb.BayesNetClassifier("tan-hc", options={"cv": folds, "epsilon": 0}).fit(X, y)
-    assert steps(named) == steps(tb.HillClimbTAN(cv=folds, epsilon=0).fit(X, y))
+    named = tb.BayesNetClassifier("tan-hc", options={"cv": folds, "tol": 0}).fit(X, y)
+    assert steps(named) == steps(tb.HillClimbTAN(cv=folds, tol=0).fit(X, y))

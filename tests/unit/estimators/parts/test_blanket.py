@@ -57,8 +57,8 @@ def test_pipelines(people):
     pipe = make_pipeline(tb.MarkovBlanketMML(), tb.TAN()).fit(X, y)
     assert pipe[-1].n_features_in_ == 2
     assert pipe.score(X, y) > 0.8
-    grid = GridSearchCV(pipe, {"markovblanketmml__score": ["cpt", "nb_joint"]}, cv=2).fit(X, y)
-    assert grid.best_params_["markovblanketmml__score"] in ("cpt", "nb_joint")
+    grid = GridSearchCV(pipe, {"markovblanketmml__criterion": ["cpt", "nb_joint"]}, cv=2).fit(X, y)
+    assert grid.best_params_["markovblanketmml__criterion"] in ("cpt", "nb_joint")
     framed = tb.MarkovBlanketMML().set_output(transform="pandas").fit(X.to_numpy(object), y)
     assert list(framed.transform(X.to_numpy(object)).columns) == ["x1", "x2"]
 
@@ -72,7 +72,7 @@ def test_every_length(score, people):
         assert selector.trace_[-1].length == pytest.approx(selector.message_length_.total, abs=1e-6)
         assert selector.score(X, y) == pytest.approx(-selector.message_length_.total, abs=1e-6)
         assert "stop" in str(selector.trace_)
-    assert clone(selector).get_params()["score"] == score
+    assert clone(selector).get_params()["criterion"] == score
     assert pickle.loads(pickle.dumps(selector)).support_.tolist() == selector.support_.tolist()
 
 
@@ -85,7 +85,7 @@ def test_each_option_changes_something(people):
 
     assert length("nb_logit", alpha=3.0) != length("nb_logit")
     assert length("logit", sigma=1.0) != length("logit")
-    assert length("cpt", stating="all") != length("cpt")
+    assert length("cpt", stated="all") != length("cpt")
     assert length("cpt", discretize="median") != length("cpt")
     assert length("cpt", categorical_features="all") != length("cpt")
     table = make_table(np.random.default_rng(1), (*[2] * 7, 2), 300)
@@ -115,10 +115,10 @@ def test_weights_are_repeats(people):
 
 def test_wrong_options(people):
     for options, told in (
-        ({"score": "nblogit"}, "Did you mean 'nb_logit'"),
+        ({"criterion": "nblogit"}, "Did you mean 'nb_logit'"),
         ({"direction": "backward"}, "direction"),
         ({"alpha": "one"}, "alpha"),
-        ({"stating": "every"}, "stating"),
+        ({"stated": "every"}, "stated"),
     ):
         with pytest.raises(tb.OptionError, match=told):
             tb.MarkovBlanketMML(**options).fit(*people)
@@ -126,25 +126,25 @@ def test_wrong_options(people):
 
 def test_selective_naive_bayes(people, tmp_path):
     X, y = people
-    clf = tb.SelectiveNaiveBayes(score="mml").fit(X, y)
+    clf = tb.SelectiveNaiveBayes(criterion="mml").fit(X, y)
     assert {child for _, child in clf.dag_.arcs()} == {"colour", "age"}
     assert clf.history_[-1].reason == "no candidate shortens the message"
     assert clf.structure_score_ == -clf.history_[-1].length
     assert clf.score(X, y) > 0.8
     assert clf.history_.to_frame("pandas")["taken"].sum() == 3
-    assert np.array_equal(tb.SelectiveNaiveBayes(score="nb_logit").fit(X, y).predict_proba(X), clf.predict_proba(X))
+    assert np.array_equal(tb.SelectiveNaiveBayes(criterion="nb_logit").fit(X, y).predict_proba(X), clf.predict_proba(X))
     clf.save(tmp_path / "model.json")
     assert np.array_equal(tb.load(tmp_path / "model.json").predict_proba(X), clf.predict_proba(X))
-    with pytest.raises(tb.OptionError, match="score must be one of"):
-        tb.SelectiveNaiveBayes(score="bic").fit(X, y)
-    searched = tb.SelectiveNaiveBayes(cv=3, random_state=0, epsilon=0).fit(X, y)
+    with pytest.raises(tb.OptionError, match="criterion must be one of"):
+        tb.SelectiveNaiveBayes(criterion="bic").fit(X, y)
+    searched = tb.SelectiveNaiveBayes(cv=3, random_state=0, tol=0).fit(X, y)
     assert searched.history_[0].move == "start"
 
 
 def test_the_shortest_tree():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    clf = tb.TAN(score="mml").fit(X, y)
-    rooted = tb.TAN(score="mml", root="sepal length (cm)").fit(X, y)
+    clf = tb.TAN(criterion="mml").fit(X, y)
+    rooted = tb.TAN(criterion="mml", root="sepal length (cm)").fit(X, y)
     assert rooted.network_.families()["sepal length (cm)"] == ["target"]
     assert rooted.structure_score_ <= clf.structure_score_
     alone = tb.NaiveBayes().fit(X, y)

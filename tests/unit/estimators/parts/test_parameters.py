@@ -39,7 +39,7 @@ def rows(request):
 
 
 MAKERS = {
-    "MANB": lambda: tb.NaiveBayes(parameters=tb.MANB(prior=0.3)),
+    "MANB": lambda: tb.NaiveBayes(parameters=tb.MANB(arc_prior=0.3)),
     "MANB, k2": lambda: tb.NaiveBayes(parameters=tb.MANB(), prior="k2"),
     "WANBIA": lambda: tb.NaiveBayes(parameters=tb.WANBIA()),
     "WANBIA, squared": lambda: tb.NaiveBayes(parameters=tb.WANBIA("mse", bounds=(0.0, None))),
@@ -47,7 +47,7 @@ MAKERS = {
     "AWNB": lambda: tb.NaiveBayes(parameters=tb.AWNB(random_state=0)),
     "AWNB, normalised tree": lambda: tb.TAN(parameters=tb.AWNB(3, normalize=True, random_state=0)),
     "AWNB, search": lambda: tb.BSEJ(parameters=tb.AWNB(random_state=0, normalize=True), cv=3, random_state=0),
-    "AWNB, k": lambda: tb.KDB(k=1, parameters=tb.AWNB(random_state=1, normalize=True)),
+    "AWNB, k": lambda: tb.KDB(max_parents=1, parameters=tb.AWNB(random_state=1, normalize=True)),
 }
 
 
@@ -86,7 +86,7 @@ def test_other_things_are_refused(bad, rows):
 @pytest.mark.parametrize(("prior", "alone"), [(0.0, True), (1.0, False)])
 def test_the_limits_of_manb(prior, alone, rows):
     X, y = rows
-    found = tb.NaiveBayes(parameters=tb.MANB(prior=prior)).fit(X, y).predict_proba(X)
+    found = tb.NaiveBayes(parameters=tb.MANB(arc_prior=prior)).fit(X, y).predict_proba(X)
     if alone:
         assert found == approx(np.tile((np.bincount(y) + 1) / (len(y) + 3), (len(y), 1)))
     else:
@@ -120,8 +120,8 @@ def test_what_manb_refuses(rows):
     for options in ({"prior": "bdeu"}, {"prior": "m-estimate"}, {"alpha": 0}):
         with pytest.raises(tb.OptionError, match=r"MANB needs prior='laplace' \(or 'k2'\) and alpha > 0"):
             tb.NaiveBayes(parameters=tb.MANB(), **options).fit(*rows)
-    with pytest.raises(tb.OptionError, match="prior of MANB must be a number from 0 to 1; got 2"):
-        tb.NaiveBayes(parameters=tb.MANB(prior=2)).fit(*rows)
+    with pytest.raises(tb.OptionError, match="arc_prior must be a number from 0 to 1; got 2"):
+        tb.NaiveBayes(parameters=tb.MANB(arc_prior=2)).fit(*rows)
 
 
 # ---------------------------------------------------------------------- weights, however they are found
@@ -200,7 +200,7 @@ def test_wanbia_heeds_row_weights(rows):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"objective": "cl"}, "objective must be one of .*Did you mean 'cll'"),
+        ({"criterion": "cl"}, "criterion must be one of .*Did you mean 'cll'"),
         ({"bounds": (1.0, 0.0)}, "bounds must be a pair"),
         ({"bounds": (0.0,)}, "bounds must be a pair"),
         ({"bounds": 1.0}, "bounds must be a pair"),

@@ -16,7 +16,7 @@ X, Y = ROWS[:, 1:], ROWS[:, 0]
 
 @pytest.fixture(scope="module")
 def report():
-    return tb.arc_report(tb.TAN(score="bic").fit(X, Y), X, Y, n_bootstrap=20, random_state=0)
+    return tb.arc_report(tb.TAN(criterion="bic").fit(X, Y), X, Y, n_bootstrap=20, random_state=0)
 
 
 def table(*columns):
@@ -27,7 +27,7 @@ def table(*columns):
 
 
 def test_every_pair_is_told_once(report):
-    clf = tb.TAN(score="bic").fit(X, Y)
+    clf = tb.TAN(criterion="bic").fit(X, Y)
     pairs = [frozenset((arc.parent, arc.child)) for arc in report]
     assert len(report) == len(set(pairs)) == 15
     kept = {(arc.parent, arc.child) for arc in report if arc.kept}
@@ -57,7 +57,7 @@ def test_bootstrap(report):
     assert all(share == 1 for (parent, _), share in shares.items() if parent == "class")
     strongest = max((arc for arc in report if arc.parent != "class" and arc.kept), key=lambda arc: arc.mml)
     assert strongest.bootstrap > 0.9
-    clf = tb.TAN(score="bic").fit(X, Y)
+    clf = tb.TAN(criterion="bic").fit(X, Y)
     again = tb.arc_report(clf, X, Y, n_bootstrap=20, random_state=0)
     assert again == report
     without = tb.arc_report(clf, X, Y, n_bootstrap=0)
@@ -65,7 +65,7 @@ def test_bootstrap(report):
 
 
 def test_given_the_parents():
-    clf = tb.KDB(k=2).fit(X, Y)
+    clf = tb.KDB(max_parents=2).fit(X, Y)
     report = tb.arc_report(clf, X, Y, given="parents", n_bootstrap=0)
     families = clf.network_.families()
     for arc in report:
@@ -123,6 +123,6 @@ def test_what_is_refused():
     for options, told in (({"given": "all"}, "given"), ({"n_bootstrap": -1}, "n_bootstrap"), ({"ess": 0}, "ess")):
         with pytest.raises(tb.OptionError, match=told):
             tb.arc_report(clf, X, Y, **options)
-    small = tb.KDB(k=2, max_cells=40).fit(X, Y)
+    small = tb.KDB(max_parents=2, max_cells=40).fit(X, Y)
     with pytest.raises(tb.TableTooLargeError, match="given='class'"):
         tb.arc_report(small, X, Y, given="parents", n_bootstrap=0)

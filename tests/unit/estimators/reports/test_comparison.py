@@ -12,6 +12,7 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, confusion
 import tanbark as tb
 from tanbark.estimators import hommel
 from tanbark.estimators.catalogue import catalogue, make_classifier
+from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.reports.measures import calibration, confusion, measure
 
 
@@ -97,10 +98,8 @@ def test_one_class_has_no_area():
 
 def test_every_classifier_is_in_the_catalogue():
     listed = {entry.estimator for entry in catalogue().values()}
-    tables = {
-        name for name in tb.__all__
-        if isinstance(getattr(tb, name), type) and issubclass(getattr(tb, name), tb.estimators.classifier.TableClassifier)
-    }  # fmt: skip
+    public = {name: getattr(tb, name) for name in tb.__all__}
+    tables = {name for name, cls in public.items() if isinstance(cls, type) and issubclass(cls, TableClassifier)}
     assert tables | {"ModelAveraging"} == listed
     for name, entry in catalogue().items():
         assert entry.summary
@@ -110,5 +109,5 @@ def test_every_classifier_is_in_the_catalogue():
 
 def test_options_of_a_learner_by_name():
     assert make_classifier("selective-mml", {"alpha": 0.5}).get_params()["alpha"] == 0.5
-    with pytest.raises(tb.OptionError, match="Did you mean 'score'"):
-        make_classifier("tan", {"scroe": "bic"})
+    with pytest.raises(tb.OptionError, match="Did you mean 'criterion'"):
+        make_classifier("tan", {"criterium": "bic"})

@@ -151,7 +151,7 @@ def test_a_loaded_model_gives_the_same_intervals_and_support(tmp_path):
 
 def test_manb_draws_one_distribution_where_the_arc_is_not_there():
     X, y = rows()
-    clf = tb.NaiveBayes(parameters=tb.MANB(prior=0.0)).fit(X, y)
+    clf = tb.NaiveBayes(parameters=tb.MANB(arc_prior=0.0)).fit(X, y)
     drawn = Drawing(clf).draw(np.random.default_rng(0))
     for table in drawn.tables[:-1]:
         assert (table == table[:, :1]).all()

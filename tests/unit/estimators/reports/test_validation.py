@@ -13,10 +13,12 @@ X, Y = load_iris(return_X_y=True, as_frame=True)
 
 def test_relearnt_structures_score_as_scikit_learn_scores_them():
     folds = StratifiedKFold(5, shuffle=True, random_state=3)
-    found = tb.cross_validate_network(tb.TAN(score="bic"), X, Y, cv=5, random_state=3).scores["TAN(score='bic')"]
-    assert found["accuracy"].tolist() == cross_val_score(tb.TAN(score="bic"), X, Y, cv=folds).tolist()
+    found = tb.cross_validate_network(tb.TAN(criterion="bic"), X, Y, cv=5, random_state=3).scores[
+        "TAN(criterion='bic')"
+    ]
+    assert found["accuracy"].tolist() == cross_val_score(tb.TAN(criterion="bic"), X, Y, cv=folds).tolist()
     assert (-found["log_loss"]).tolist() == pytest.approx(
-        cross_val_score(tb.TAN(score="bic"), X, Y, cv=folds, scoring="neg_log_loss")
+        cross_val_score(tb.TAN(criterion="bic"), X, Y, cv=folds, scoring="neg_log_loss")
     )
 
 

@@ -29,7 +29,9 @@ def joint(clf, X, monkeypatch, *, fast):
 
 
 @pytest.mark.parametrize("cls", [tb.AODE, tb.A2DE])
-@pytest.mark.parametrize("options", [{}, {"m": 500}, {"m": 10**6}, {"prior": "bdeu", "class_prior": [0.1, 0.2, 0.7]}])
+@pytest.mark.parametrize(
+    "options", [{}, {"min_rows": 500}, {"min_rows": 10**6}, {"prior": "bdeu", "class_prior": [0.1, 0.2, 0.7]}]
+)
 def test_joined_tables_agree_with_logarithms(cls, options, rows, monkeypatch):
     clf = cls(**options).fit(*rows)
     assert clf.averages_[0].joined(np.array(clf.schema_.cardinalities[:-1])) is not None
@@ -38,7 +40,7 @@ def test_joined_tables_agree_with_logarithms(cls, options, rows, monkeypatch):
 
 
 @pytest.mark.parametrize("cls", [tb.AODE, tb.A2DE])
-@pytest.mark.parametrize("options", [{}, {"m": 700}, {"m": 1500}])
+@pytest.mark.parametrize("options", [{}, {"min_rows": 700}, {"min_rows": 1500}])
 @pytest.mark.parametrize("together", [1, 12, 64])
 def test_two_classes_agree_with_logarithms(cls, options, together, monkeypatch):
     """Two models at once where they have few states; 9 features leave one model over; 5000 rows are two blocks."""

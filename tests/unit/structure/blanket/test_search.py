@@ -47,7 +47,7 @@ def test_the_notes_data():
     assert chosen == [1, 0, 2]
     assert [step.length for step in trace[1:4]] == pytest.approx([439.4526, 419.7199, 415.1404], abs=6e-5)
     assert trace.reason == "every feature is in"
-    lengths = dict(forward(NOTE, "cpt", stating="all")[1][1].tried)
+    lengths = dict(forward(NOTE, "cpt", stated="all")[1][1].tried)
     printed = {"+ X1": 465.1216, "+ X2": 439.574, "+ X3": 481.0646}
     assert lengths == pytest.approx(printed, abs=6e-5)
 
@@ -138,9 +138,9 @@ def test_rows_brought_together_or_not_are_alike():
 def test_wrong_options_are_refused():
     counts = MemoryCounts(make_table(np.random.default_rng(0), (2, 3, 2), 30))
     with pytest.raises(OptionError, match="nb_logit"):
-        learn(counts, score="nb_logits")
+        learn(counts, criterion="nb_logits")
     with pytest.raises(OptionError, match="direction"):
         learn(counts, direction="back")
-    for options in (Options(alpha=0.0), Options(sigma=math.inf), Options(alpha=True), Options(stating="few")):
+    for options in (Options(alpha=0.0), Options(sigma=math.inf), Options(alpha=True), Options(stated="few")):
         with pytest.raises(OptionError):
             make_scorer("cpt", counts, options)

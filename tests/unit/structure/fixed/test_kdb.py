@@ -52,7 +52,7 @@ def test_the_order_of_the_worked_example(counts):
 
 @pytest.mark.parametrize("k", EXPECTED)
 def test_the_parents_of_the_worked_example(counts, k):
-    found = feature_parents(kdb.learn(counts, k=k).dag)
+    found = feature_parents(kdb.learn(counts, max_parents=k).dag)
     del found["class"]
     assert found == {name: set(parents) for name, parents in EXPECTED[k].items()}
 
@@ -63,7 +63,7 @@ def test_every_feature_has_its_best_earlier_ones(table, k):
     engine = MemoryCounts(table)
     schema = table.schema
     target = schema.target
-    learnt = kdb.learn(engine, k=k).dag
+    learnt = kdb.learn(engine, max_parents=k).dag
     varied = [i for i in range(target) if schema.cardinalities[i] > 1]
     information = {i: mutual_information(engine.tables([(i, target)])[0]) for i in varied}
     earlier = []
@@ -81,20 +81,20 @@ def test_every_feature_has_its_best_earlier_ones(table, k):
 
 
 def test_k_zero_is_naive_bayes_and_the_largest_is_complete(counts):
-    assert kdb.learn(counts, k=0).dag == tb.LEARNERS["naive"].learn(counts).dag
-    dag = kdb.learn(counts, k=4).dag
-    assert dag == kdb.learn(counts, k=99).dag
+    assert kdb.learn(counts, max_parents=0).dag == tb.LEARNERS["naive"].learn(counts).dag
+    dag = kdb.learn(counts, max_parents=4).dag
+    assert dag == kdb.learn(counts, max_parents=99).dag
     assert dag.order == (5, 2, 0, 1, 4, 3)
     assert dag.n_arcs == 5 + 10
 
 
 def test_least_information_leaves_parents_out(counts):
     pairs = {"AW": 58.232685, "BW": 44.874616, "AB": 0.062181, "AU": 2.456515, "WU": 0.729501, "WV": 120.618292}
-    assert kdb.learn(counts, k=2, min_cmi=1.0).dag.n_arcs == 5
+    assert kdb.learn(counts, max_parents=2, min_cmi=1.0).dag.n_arcs == 5
     between = (pairs["WU"] / 500 + pairs["AU"] / 500) / 2
-    found = feature_parents(kdb.learn(counts, k=2, min_cmi=between).dag)
+    found = feature_parents(kdb.learn(counts, max_parents=2, min_cmi=between).dag)
     assert (found["B"], found["U"], found["V"]) == ({"W"}, {"A"}, {"B", "W"})
-    assert kdb.learn(counts, k=2, min_cmi=-1.0).dag == kdb.learn(counts, k=2).dag
+    assert kdb.learn(counts, max_parents=2, min_cmi=-1.0).dag == kdb.learn(counts, max_parents=2).dag
     matrix = kdb.pair_matrix(counts, 5)
     for pair, gain in pairs.items():
         assert 500 * matrix[NAMES.index(pair[0]), NAMES.index(pair[1])] == approx(gain, abs=1e-6)
@@ -104,46 +104,46 @@ def test_the_threshold_itself_is_not_enough():
     table = make_table(np.random.default_rng(1), (2, 2, 2), 50)
     engine = MemoryCounts(table)
     least = float(kdb.pair_matrix(engine, 2)[0, 1])
-    assert kdb.learn(engine, k=1, min_cmi=least).dag.n_arcs == 2
-    assert kdb.learn(engine, k=1, min_cmi=np.nextafter(least, 0)).dag.n_arcs == 3
+    assert kdb.learn(engine, max_parents=1, min_cmi=least).dag.n_arcs == 2
+    assert kdb.learn(engine, max_parents=1, min_cmi=np.nextafter(least, 0)).dag.n_arcs == 3
 
 
 def test_ties_go_to_the_earlier_column():
     column = np.random.default_rng(3).integers(0, 3, 90)
     codes = np.vstack([column, column, column, column, column % 2]).astype(np.uint8)
-    dag = kdb.learn(MemoryCounts(CodedTable(make_schema((3, 3, 3, 3, 2)), codes)), k=2).dag
+    dag = kdb.learn(MemoryCounts(CodedTable(make_schema((3, 3, 3, 3, 2)), codes)), max_parents=2).dag
     assert dag.parents == ((4,), (0, 4), (0, 1, 4), (0, 1, 4), ())
 
 
 def test_constant_columns_stand_apart():
     table = make_table(np.random.default_rng(4), (3, 1, 2, 1, 3, 2), 80)
-    dag = kdb.learn(MemoryCounts(table), k=3).dag
+    dag = kdb.learn(MemoryCounts(table), max_parents=3).dag
     assert dag.parents[1] == dag.parents[3] == (5,)
     assert not any({1, 3} & set(parents) for parents in dag.parents)
     alone = make_table(np.random.default_rng(4), (1, 1, 2), 20)
-    assert kdb.learn(MemoryCounts(alone), k=3).dag.parents == ((2,), (2,), ())
+    assert kdb.learn(MemoryCounts(alone), max_parents=3).dag.parents == ((2,), (2,), ())
 
 
 def test_one_feature_is_naive_bayes():
     X, y = [[0], [1], [1], [0], [1]], [0, 1, 1, 0, 0]
-    found = tb.KDB(k=3).fit(X, y)
+    found = tb.KDB(max_parents=3).fit(X, y)
     assert found.dag_.arcs() == [("class", "x0")]
     assert np.array_equal(found.predict_proba(X), tb.NaiveBayes().fit(X, y).predict_proba(X))
 
 
 @pytest.mark.parametrize("k", [-1, 1.0, "2", None, True, np.nan])
 def test_a_bad_k_is_refused(counts, k):
-    with pytest.raises(tb.OptionError, match="k must be a whole number of at least 0"):
-        kdb.learn(counts, k=k)
+    with pytest.raises(tb.OptionError, match="max_parents must be a whole number of at least 0"):
+        kdb.learn(counts, max_parents=k)
 
 
 @pytest.mark.parametrize("least", ["0.1", np.nan, True, [0.1]])
 def test_a_bad_threshold_is_refused(counts, least):
     with pytest.raises(tb.OptionError, match="min_cmi must be None or a number"):
-        kdb.learn(counts, k=1, min_cmi=least)
+        kdb.learn(counts, max_parents=1, min_cmi=least)
 
 
 def test_too_many_parents_are_refused_with_what_to_do():
     X = np.random.default_rng(0).integers(0, 9, (60, 5))
     with pytest.raises(tb.TableTooLargeError, match=r"max_cells=1,000.*simpler structure"):
-        tb.KDB(k=4, max_cells=1000).fit(X, X[:, 0] % 2)
+        tb.KDB(max_parents=4, max_cells=1000).fit(X, X[:, 0] % 2)

@@ -48,8 +48,8 @@ def test_without_the_slope_it_is_the_likelihood():
     table = make_table(np.random.default_rng(1), (3, 2, 4, 2), 900)
     (counts,) = MemoryCounts(table).tables([(0, 1, 3)])
     turned = np.moveaxis(counts, 1, -1).reshape(-1, counts.shape[1])
-    assert approximate_cll(counts, beta=0.0, pseudo=1e-300) == approx(log_likelihood(turned))
-    plain, other = tan.learn(MemoryCounts(table)), acll_tan.learn(MemoryCounts(table), beta=0.0, pseudo=1e-300)
+    assert approximate_cll(counts, beta=0.0, min_count=1e-300) == approx(log_likelihood(turned))
+    plain, other = tan.learn(MemoryCounts(table)), acll_tan.learn(MemoryCounts(table), beta=0.0, min_count=1e-300)
     assert {frozenset(arc) for arc in plain.dag.arcs()} == {frozenset(arc) for arc in other.dag.arcs()}
 
 
@@ -78,7 +78,7 @@ def test_nothing_to_span():
     assert maximum_arborescence(np.zeros((0, 0))) == []
 
 
-@pytest.mark.parametrize("options", [{"beta": 0.5}, {"beta": "x"}, {"beta": -1}, {"pseudo": 0}, {"pseudo": None}])
+@pytest.mark.parametrize("options", [{"beta": 0.5}, {"beta": "x"}, {"beta": -1}, {"min_count": 0}, {"min_count": None}])
 def test_wrong_options_are_refused(options):
     with pytest.raises(tb.OptionError, match=next(iter(options))):
         tb.ACLLTAN(**options).fit([[0, 1], [1, 0]], [0, 1])

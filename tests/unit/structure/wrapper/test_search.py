@@ -41,15 +41,15 @@ def chain(current):
         yield Candidate(f"arc {len(last)} again", grown)
 
 
-def climb(*scores, epsilon=0.01, verbose=False):
+def climb(*scores, tol=0.01, verbose=False):
     counts = MemoryCounts(make_table(np.random.default_rng(0), (2, 2, 2, 2, 2), 20))
     evaluate = Scores(*scores)
     start = search.naive_start(counts)
-    return search.search(counts, evaluate, start, chain, epsilon=epsilon, verbose=verbose), evaluate
+    return search.search(counts, evaluate, start, chain, tol=tol, verbose=verbose), evaluate
 
 
 @pytest.mark.parametrize(
-    ("scores", "epsilon", "steps"),
+    ("scores", "tol", "steps"),
     [
         ((0.5, 0.6, 0.7, 0.7), 0.01, 3),
         ((0.5, 0.6, 0.7, 0.7), 0, 4),
@@ -63,8 +63,8 @@ def climb(*scores, epsilon=0.01, verbose=False):
         ((-np.inf, 0.2, 0.5, 0.1), 0.01, 3),
     ],
 )
-def test_a_step_must_gain_and_perfection_ends(scores, epsilon, steps):
-    learnt, evaluate = climb(*scores, epsilon=epsilon)
+def test_a_step_must_gain_and_perfection_ends(scores, tol, steps):
+    learnt, evaluate = climb(*scores, tol=tol)
     assert len(learnt.history) == steps
     assert len(evaluate.settled) == steps
     assert [step.move for step in learnt.history] == ["start", "arc 0", "arc 1", "arc 2"][:steps]

@@ -22,9 +22,9 @@ def evaluator(table, folds, **options):
     return FoldEvaluator(table.codes, table.schema, folds, weights=table.weights, **options)
 
 
-def search(name, table, folds, *, epsilon=0.01, options=None, **scoring):
+def search(name, table, folds, *, tol=0.01, options=None, **scoring):
     evaluate = evaluator(table, folds, **scoring)
-    return tb.LEARNERS[name].learn(MemoryCounts(table), evaluate=evaluate, epsilon=epsilon, **(options or {}))
+    return tb.LEARNERS[name].learn(MemoryCounts(table), evaluate=evaluate, tol=tol, **(options or {}))
 
 
 def inside(dag):
@@ -53,11 +53,11 @@ STEPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "epsilon"), STEPS)
-def test_the_steps_of_the_worked_example(worked, name, epsilon):
-    learnt = search(name, *worked, epsilon=epsilon)
-    assert [step.move for step in learnt.history] == [move for move, _ in STEPS[name, epsilon]]
-    assert [step.score for step in learnt.history] == approx([score for _, score in STEPS[name, epsilon]], abs=5e-7)
+@pytest.mark.parametrize(("name", "tol"), STEPS)
+def test_the_steps_of_the_worked_example(worked, name, tol):
+    learnt = search(name, *worked, tol=tol)
+    assert [step.move for step in learnt.history] == [move for move, _ in STEPS[name, tol]]
+    assert [step.score for step in learnt.history] == approx([score for _, score in STEPS[name, tol]], abs=5e-7)
     assert learnt.score == learnt.history[-1].score
 
 
@@ -90,8 +90,8 @@ def test_the_slow_twin_takes_the_same_steps(name, gaps, scoring):
     for weighted in (False, True):
         table = make_table(rng, (2, 3, 1, 2, 2, 2), 36, gaps=gaps, weighted=weighted)
         folds = naive.dealt_folds(table.codes[-1], 3)
-        structure, scores = naive.wrapper_search(name, table, folds, epsilon=0, scoring=scoring)
-        learnt = search(name, table, folds, epsilon=0, scoring=scoring)
+        structure, scores = naive.wrapper_search(name, table, folds, tol=0, scoring=scoring)
+        learnt = search(name, table, folds, tol=0, scoring=scoring)
         assert [step.score for step in learnt.history] == approx(scores, abs=1e-9)
         assert inside(learnt.dag) == structure
 
@@ -103,8 +103,8 @@ def test_the_slow_twin_without_smoothing(name):
     for gaps in (0.0, 0.25):
         table = make_table(rng, (4, 3, 3, 3), 30, gaps=gaps)
         folds = naive.dealt_folds(table.codes[-1], 3)
-        structure, scores = naive.wrapper_search(name, table, folds, epsilon=0, smooth=0)
-        learnt = search(name, table, folds, epsilon=0, smooth=0)
+        structure, scores = naive.wrapper_search(name, table, folds, tol=0, smooth=0)
+        learnt = search(name, table, folds, tol=0, smooth=0)
         assert [step.score for step in learnt.history] == approx(scores, abs=1e-9)
         assert inside(learnt.dag) == structure
 
@@ -113,8 +113,8 @@ def test_the_slow_twin_without_smoothing(name):
 def test_no_feature_has_more_than_k_feature_parents(k):
     table = make_table(np.random.default_rng(5), (3, 2, 3, 2, 3), 60)
     folds = naive.dealt_folds(table.codes[-1], 3)
-    learnt = search("kdb-hc", table, folds, epsilon=0, scoring="log-loss", options={"k": k})
-    structure, _ = naive.wrapper_search("kdb-hc", table, folds, epsilon=0, scoring="log-loss", k=k)
+    learnt = search("kdb-hc", table, folds, tol=0, scoring="log-loss", options={"max_parents": k})
+    structure, _ = naive.wrapper_search("kdb-hc", table, folds, tol=0, scoring="log-loss", k=k)
     assert inside(learnt.dag) == structure
     assert max(map(len, structure.values())) <= k
 
@@ -122,8 +122,8 @@ def test_no_feature_has_more_than_k_feature_parents(k):
 def test_with_one_parent_hill_climbing_grows_trees():
     table = make_table(np.random.default_rng(6), (3, 2, 3, 2, 3), 80)
     folds = naive.dealt_folds(table.codes[-1], 4)
-    one = search("kdb-hc", table, folds, epsilon=0, options={"k": 1})
-    tree = search("tan-hc", table, folds, epsilon=0)
+    one = search("kdb-hc", table, folds, tol=0, options={"max_parents": 1})
+    tree = search("tan-hc", table, folds, tol=0)
     assert all(len(parents) <= 1 for parents in inside(one.dag).values())
     assert [(s.move, s.score) for s in one.history] == [(s.move, s.score) for s in tree.history]
 
@@ -133,17 +133,17 @@ def test_with_one_parent_hill_climbing_grows_trees():
 def test_scores_never_fall_and_each_step_gains(name, scoring):
     table = make_table(np.random.default_rng(9), (3, 3, 4, 2, 3, 2), 200, gaps=0.1)
     folds = naive.dealt_folds(table.codes[-1], 4)
-    for epsilon in (0, 0.01):
-        learnt = search(name, table, folds, epsilon=epsilon, scoring=scoring)
+    for tol in (0, 0.01):
+        learnt = search(name, table, folds, tol=tol, scoring=scoring)
         scores = np.array([step.score for step in learnt.history])
-        assert (np.diff(scores) >= epsilon - 1e-9).all()
+        assert (np.diff(scores) >= tol - 1e-9).all()
         assert all(step.seconds >= 0 for step in learnt.history)
 
 
 @pytest.mark.parametrize("name", ["fssj", "bsej"])
 def test_joined_features_are_one_complete_group(name):
     table = make_table(np.random.default_rng(10), (2, 3, 2, 3, 2, 2), 120)
-    learnt = search(name, table, naive.dealt_folds(table.codes[-1], 3), epsilon=0)
+    learnt = search(name, table, naive.dealt_folds(table.codes[-1], 3), tol=0)
     structure = inside(learnt.dag)
     parents = tuple(structure.get(i) for i in range(5))
     for group in supernodes(parents):
@@ -162,7 +162,7 @@ def test_joining_happens_where_it_must():
     assert "(x1) joined to (x2)" in [step.move for step in backward.history]
     assert backward.score == 1.0
     for name in ("tan-hc", "tan-hcsp", "kdb-hc"):
-        learnt = search(name, table, folds, epsilon=0)
+        learnt = search(name, table, folds, tol=0)
         assert learnt.score == 1.0
         assert {1, 2} in [{child, *parents} for child, parents in inside(learnt.dag).items()]
 
@@ -182,7 +182,7 @@ def test_forward_joining_needs_a_first_feature_that_helps():
 @pytest.mark.parametrize("name", SEARCHES)
 def test_constant_columns_are_never_moved(name):
     table = make_table(np.random.default_rng(12), (1, 3, 2, 1, 2), 60, gaps=0.1)
-    learnt = search(name, table, naive.dealt_folds(table.codes[-1], 3), epsilon=0)
+    learnt = search(name, table, naive.dealt_folds(table.codes[-1], 3), tol=0)
     structure = inside(learnt.dag)
     kept = name not in ("fssj", "selective")
     assert (0 in structure) == (3 in structure) == kept
@@ -194,10 +194,10 @@ def test_constant_columns_are_never_moved(name):
 @pytest.mark.parametrize("name", SEARCHES)
 def test_one_feature_and_one_class(name):
     one = make_table(np.random.default_rng(1), (3, 2), 40)
-    learnt = search(name, one, naive.dealt_folds(one.codes[-1], 3), epsilon=0)
+    learnt = search(name, one, naive.dealt_folds(one.codes[-1], 3), tol=0)
     assert len(learnt.dag.names) == 2
     single = make_table(np.random.default_rng(2), (2, 3, 1), 30)
-    learnt = search(name, single, naive.dealt_folds(single.codes[-1], 3), epsilon=0)
+    learnt = search(name, single, naive.dealt_folds(single.codes[-1], 3), tol=0)
     assert learnt.score == 1.0
     assert len(learnt.history) == 1
 
@@ -238,24 +238,24 @@ def test_equivalent_arcs_are_evaluated_once(name):
     """No two candidates of a step have the same skeleton and colliders (Verma and Pearl, 1990)."""
     table = make_table(np.random.default_rng(0), (2, 2, 2, 2, 2, 2), 20)
     recorder = Recorder()
-    tb.LEARNERS[name].learn(MemoryCounts(table), evaluate=recorder, epsilon=0.0)
+    tb.LEARNERS[name].learn(MemoryCounts(table), evaluate=recorder, tol=0.0)
     assert len(recorder.asked) > 3
     for asked in recorder.asked:
         assert len({skeleton(structure) for structure in asked}) == len(asked)
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-@pytest.mark.parametrize("epsilon", [-0.1, "0.01", None, True, float("nan")])
-def test_a_bad_least_gain_is_refused(name, epsilon):
+@pytest.mark.parametrize("tol", [-0.1, "0.01", None, True, float("nan")])
+def test_a_bad_least_gain_is_refused(name, tol):
     table = make_table(np.random.default_rng(0), (2, 2), 10)
-    with pytest.raises(tb.OptionError, match="epsilon must be a number of at least 0"):
-        search(name, table, np.arange(10) % 2, epsilon=epsilon)
+    with pytest.raises(tb.OptionError, match="tol must be a number of at least 0"):
+        search(name, table, np.arange(10) % 2, tol=tol)
 
 
-@pytest.mark.parametrize("epsilon", [np.float32(0.01), np.int64(0), 1, float("inf")])
-def test_any_real_number_is_a_least_gain(epsilon):
+@pytest.mark.parametrize("tol", [np.float32(0.01), np.int64(0), 1, float("inf")])
+def test_any_real_number_is_a_least_gain(tol):
     table = make_table(np.random.default_rng(0), (2, 2), 10)
-    assert len(search("fssj", table, np.arange(10) % 2, epsilon=epsilon).history) >= 1
+    assert len(search("fssj", table, np.arange(10) % 2, tol=tol).history) >= 1
 
 
 def test_families_that_are_too_large_are_passed_over():
