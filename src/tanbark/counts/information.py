@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tanbark.errors import InputError
 from tanbark.scores import conditional_mutual_information
-from tanbark.table.raw import is_gap
+from tanbark.table.raw import is_missing
 
 
 def cmi(x: Any, y: Any, *, given: Any = None) -> float:
@@ -57,4 +57,4 @@ def _states(column: Any) -> NDArray[np.int64]:
     """Number the different values of a column in the order in which they come; -1 for a gap."""
     values = column.tolist() if hasattr(column, "tolist") else list(column)
     place: dict[Any, int] = {}
-    return np.array([-1 if is_gap(value) else place.setdefault(value, len(place)) for value in values], np.int64)
+    return np.array([-1 if is_missing(value) else place.setdefault(value, len(place)) for value in values], np.int64)

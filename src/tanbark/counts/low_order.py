@@ -281,8 +281,12 @@ def _places(mine: Column, theirs: Column) -> list[int]:
     """Return the codes that our states have in another column."""
     if mine == theirs:
         return list(range(mine.n_states))
-    if mine.kind != "category" or mine.gap_state != theirs.gap_state or not set(mine.levels) <= set(theirs.levels):
+    if (
+        mine.kind != "category"
+        or mine.missing_state != theirs.missing_state
+        or not set(mine.levels) <= set(theirs.levels)
+    ):
         msg = f"The states of column {mine.name!r} are not all among those it is to have."
         raise InputError(msg)
-    shift = int(mine.gap_state)
+    shift = int(mine.missing_state)
     return [*range(shift), *(theirs.levels.index(level) + shift for level in mine.levels)] or [0]

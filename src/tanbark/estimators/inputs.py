@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 from tanbark.arrays import Floats, Integers
 from tanbark.errors import InputError, OptionError, find, nearest
 from tanbark.table import Column, Level, RawTable, read_table
-from tanbark.table.raw import is_frame, is_gap
+from tanbark.table.raw import is_frame, is_missing
 
 
 def read_training_features(estimator: Any, X: Any) -> RawTable:
@@ -149,7 +149,7 @@ def _plain_labels(y: Any) -> NDArray[Any]:
     if isinstance(y, (list, tuple)) and any(isinstance(label, str) for label in y):
         y = np.array(y, object)  # otherwise numbers and gaps among strings would turn into strings
     labels = column_or_1d(y, warn=True)
-    gaps = np.array([is_gap(label) for label in labels], bool) if labels.dtype.kind == "O" else labels != labels
+    gaps = np.array([is_missing(label) for label in labels], bool) if labels.dtype.kind == "O" else labels != labels
     if gaps.any():
         msg = (
             f"y contains NaN or None in {int(gaps.sum())} rows; a classifier learns from rows with a label. "

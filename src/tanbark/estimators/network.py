@@ -93,7 +93,7 @@ class NetworkClassifier(TableClassifier):
         kept = super()._kept_rows(raw, weights)
         if self.missing != "drop":
             return kept
-        whole = np.asarray(~raw.gaps().any(axis=0)) & (True if kept is None else kept)
+        whole = np.asarray(~raw.missing_mask().any(axis=0)) & (True if kept is None else kept)
         if not whole.any():
             msg = "missing='drop' leaves no row: each of them has a gap. Use missing='available-case' or 'em'."
             raise InputError(msg)
@@ -102,8 +102,8 @@ class NetworkClassifier(TableClassifier):
     def _mark_gaps(self, encoder: Encoder, raw: RawTable) -> Encoder:
         if self.missing != "category":
             return encoder
-        with_gaps = np.flatnonzero(raw.gaps().any(axis=1)).tolist()
-        columns = (replace(column, gap_state=place in with_gaps) for place, column in enumerate(encoder.columns))
+        with_gaps = np.flatnonzero(raw.missing_mask().any(axis=1)).tolist()
+        columns = (replace(column, missing_state=place in with_gaps) for place, column in enumerate(encoder.columns))
         return replace(encoder, columns=tuple(columns))
 
     def _stored_order(self) -> int:

@@ -213,7 +213,7 @@ def open_counts(model: Any, rows: Scan) -> PartedCounts:
     told = _told_rows(rows, reader)
     schema, passes = rows.schema, 0
     if schema is None:
-        schema, passes = _learn_schema(model, rows, reader, told, gap_states=missing == "category")
+        schema, passes = _learn_schema(model, rows, reader, told, missing_states=missing == "category")
     note_schema(model, schema, rows.source.label_type(rows.target))
     inputs.read_class_prior(model.class_prior, model.classes_)
     engine: PartedCounts
@@ -246,7 +246,7 @@ def _open_checkpoint(rows: Scan, key: str) -> Checkpoint | None:
     return Checkpoint(rows.checkpoint, hashlib.sha256(key.encode()).hexdigest())
 
 
-def _learn_schema(model: Any, rows: Scan, reader: RowReader, told: str, *, gap_states: bool) -> tuple[Schema, int]:
+def _learn_schema(model: Any, rows: Scan, reader: RowReader, told: str, *, missing_states: bool) -> tuple[Schema, int]:
     """Return the schema, and the number of passes that it took: none where a checkpoint has it."""
     discretize = model.discretize
     if isinstance(discretize, Discretizer):
@@ -260,7 +260,7 @@ def _learn_schema(model: Any, rows: Scan, reader: RowReader, told: str, *, gap_s
         )
         raise OptionError(msg)
     forced = forced_categories(model.categorical_features, reader.features)
-    checkpoint = _open_checkpoint(rows, f"{told}|{reader.features}|{reader.target}|{name}|{forced}|{gap_states}")
+    checkpoint = _open_checkpoint(rows, f"{told}|{reader.features}|{reader.target}|{name}|{forced}|{missing_states}")
     kept = None if checkpoint is None else checkpoint.open_schema()
     if kept is not None:
         schema, model.sketch_errors_ = kept
@@ -270,7 +270,7 @@ def _learn_schema(model: Any, rows: Scan, reader: RowReader, told: str, *, gap_s
         msg = "There are no rows to learn from. Check how the files were written or filtered."
         raise InputError(msg)
     model.sketch_errors_ = seen.errors
-    schema = Schema((*seen.columns(cutter, gap_states=gap_states), class_column(reader.target, seen.classes())))
+    schema = Schema((*seen.columns(cutter, missing_states=missing_states), class_column(reader.target, seen.classes())))
     if checkpoint is not None:
         checkpoint.keep_schema(schema, seen.errors)
     return schema, 1

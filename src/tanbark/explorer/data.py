@@ -115,7 +115,7 @@ def _column(column: Column) -> dict[str, Any]:
         told["cuts"] = list(column.cuts)
     else:
         told["levels"] = [_level(level) for level in column.levels]
-    if column.gap_state:
+    if column.missing_state:
         told["gap"] = True
     return told
 

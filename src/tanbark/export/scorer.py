@@ -43,7 +43,7 @@ def _model(network: Network) -> str:
     columns = [
         {
             "name": column.name, "kind": column.kind, "values": column.values, "levels": list(column.levels),
-            "cuts": list(column.cuts), "gap_state": column.gap_state, "size": column.n_states,
+            "cuts": list(column.cuts), "missing_state": column.missing_state, "size": column.n_states,
         }
         for column in network.schema.columns
     ]  # fmt: skip

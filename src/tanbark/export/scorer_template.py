@@ -21,7 +21,7 @@ def encode(row):
     states = {}
     for place, column in enumerate(COLUMNS[:-1]):
         value = row.get(column["name"])
-        first = int(column["gap_state"])
+        first = int(column["missing_state"])
         if value is None or value != value:
             if first:
                 states[place] = 0

@@ -116,8 +116,8 @@ def _coded(network: Network, table: str) -> str:
 
 
 def _state_case(column: Column) -> str:
-    name, first = f"tb_rows.{_name(column.name)}", int(column.gap_state)
-    gap = f"WHEN {name} IS NULL THEN {0 if column.gap_state else 'NULL'} "
+    name, first = f"tb_rows.{_name(column.name)}", int(column.missing_state)
+    gap = f"WHEN {name} IS NULL THEN {0 if column.missing_state else 'NULL'} "
     if column.kind == "interval":
         whens = "".join(f"WHEN {name} <= {_number(cut)} THEN {k + first} " for k, cut in enumerate(column.cuts))
         return f"CASE {gap}{whens}ELSE {len(column.cuts) + first} END"

@@ -15,7 +15,7 @@ from tanbark.arrays import Array, Floats
 from tanbark.errors import InputError, nearest
 from tanbark.graph import Network
 from tanbark.table import Column, Level, RawTable, encode, missing_code, read_table
-from tanbark.table.raw import is_frame, is_gap
+from tanbark.table.raw import is_frame, is_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def read_evidence(network: Network, evidence: Any) -> dict[int, int]:
             code = None
         if code is not None:
             found[column] = code
-        elif not is_gap(state):
+        elif not is_missing(state):
             found[column] = state_code(network, column, state)
     return found
 
@@ -183,5 +183,5 @@ def _unseen(table: RawTable, columns: tuple[Column, ...], name: str) -> InputErr
     for item in table.coded:
         if item.column == place:
             values = [item.levels[code] for code in item.codes.tolist() if code >= 0]
-    strange = next(value for value in values if not is_gap(value) and value not in columns[place].levels)
+    strange = next(value for value in values if not is_missing(value) and value not in columns[place].levels)
     return _unknown(columns[place], strange)

@@ -66,10 +66,10 @@ def _take_turned(table: RawTable, columns: tuple[Column, ...]) -> NDArray[np.uin
 
 def _code_gaps(table: RawTable, columns: tuple[Column, ...], codes: Codes) -> None:
     """Return gaps a state of their own, the first, in columns where they are one; strange values stay missing."""
-    marked = [place for place, column in enumerate(columns) if column.gap_state]
+    marked = [place for place, column in enumerate(columns) if column.missing_state]
     if marked:
         missing = np.iinfo(codes.dtype).max
-        gaps = table.gaps()
+        gaps = table.missing_mask()
         for place in marked:
             codes[place] += codes[place] != missing
             codes[place][gaps[place]] = 0

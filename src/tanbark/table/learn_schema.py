@@ -185,7 +185,7 @@ def extend_columns(columns: tuple[Column, ...], table: RawTable) -> tuple[Column
 
 def _appended(column: Column, fresh: Column) -> Column:
     if not column.levels:
-        return replace(fresh, name=column.name, gap_state=column.gap_state)
+        return replace(fresh, name=column.name, missing_state=column.missing_state)
     if (column.values == "text") != (fresh.values == "text"):
         return column  # encoding tells the user that the column changed its type
     return column.with_levels(fresh.levels)

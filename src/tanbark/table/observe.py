@@ -227,10 +227,12 @@ class Observed:
         """List the classes, sorted."""
         return _sorted(dict.fromkeys(self.labels))
 
-    def columns(self, cutter: Cutter, *, gap_states: bool = False) -> tuple[Column, ...]:
-        """Describe every feature; with ``gap_states`` a gap is a state of its own where there are gaps."""
+    def columns(self, cutter: Cutter, *, missing_states: bool = False) -> tuple[Column, ...]:
+        """Describe every feature; with ``missing_states`` a gap is a state of its own where there are gaps."""
         order = np.array([self.labels[label] for label in self.classes()], np.int64)
-        found = tuple(replace(view.column(cutter, order), gap_state=gap_states and view.gaps) for view in self.views)
+        found = tuple(
+            replace(view.column(cutter, order), missing_state=missing_states and view.gaps) for view in self.views
+        )
         empty = [column.name for column in found if column.kind == "category" and not column.levels]
         if empty:
             msg = f"These columns have no value in any row and tell nothing about the class: {empty[:10]}."

@@ -97,8 +97,8 @@ class RawTable:
             coded=tuple(replace(item, column=place[item.column]) for item in self.coded if item.column in place),
         )
 
-    def gaps(self) -> NDArray[np.bool_]:
-        """Mark the gaps, as (n_columns, n_rows)."""
+    def missing_mask(self) -> NDArray[np.bool_]:
+        """Mark the missing values, as (n_columns, n_rows)."""
         found = np.zeros((self.n_columns, self.n_rows), bool)
         for block in self.blocks:
             if block.values.dtype == np.float64:
@@ -230,7 +230,7 @@ def _read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColu
 def _read_numbers(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
     dtype = series.dtype
     if dtype.is_decimal() or dtype in (nw.UInt64, nw.Int128, nw.UInt128) or series.is_null().any():
-        ends = [int(end) for end in (series.min(), series.max()) if dtype.is_integer() and not is_gap(end)]
+        ends = [int(end) for end in (series.min(), series.max()) if dtype.is_integer() and not is_missing(end)]
         if any(abs(end) >= EXACT for end in ends):
             return _read_values(series.to_list(), column, name)
         return NumberBlock((column,), np.asarray(series.cast(nw.Float64).to_numpy()).reshape(-1, 1))
@@ -254,7 +254,7 @@ def _read_categorical(series: Any, column: int, name: str) -> NumberBlock | Code
 def _read_dictionary(native: Any, column: int) -> CodedColumn:
     """Read pyarrow's categorical: an ordered one keeps its order, another is sorted."""
     codes, levels = _split_dictionary(native)
-    order = [code for code, level in enumerate(levels) if not is_gap(level)]
+    order = [code for code, level in enumerate(levels) if not is_missing(level)]
     if not native.type.ordered:
         order.sort(key=lambda code: _rank(levels[code]))
     return _coded(column, _places(order, len(levels))[codes], [levels[code] for code in order], declared=True)
@@ -287,7 +287,7 @@ def _plain(value: Any) -> Level:
     return str(value)
 
 
-def is_gap(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Return whether a value stands for none: None, NaN, NA or NaT."""
     if type(value) is str:
         return False
@@ -314,7 +314,7 @@ def _hashed(find: Callable[[], Found], name: str) -> Found:
 
 def _read_distinct(codes: Array, distinct: list[Any], column: int, name: str) -> NumberBlock | CodedColumn:
     """Read strings, numbers, booleans and gaps, given as codes into the distinct values; -1 is a gap too."""
-    order = [code for code, value in enumerate(distinct) if not is_gap(value)]
+    order = [code for code, value in enumerate(distinct) if not is_missing(value)]
     kinds = {type(distinct[code]) for code in order}
     for code in order if kinds != {str} else ():
         _refuse_value(distinct[code], name)

@@ -76,7 +76,7 @@ class RowReader:
                 raw = raw.take(range(len(self.features) + 1))
             keep = np.ones(raw.n_rows, bool) if weights is None else weights > 0
             if self.whole_only:
-                keep &= ~raw.take(range(len(self.features))).gaps().any(axis=0)
+                keep &= ~raw.take(range(len(self.features))).missing_mask().any(axis=0)
             yield raw, weights, keep
 
     def observe(self, piece: Piece, forced: Sequence[bool | None], n_jobs: int | None = None) -> Observed:

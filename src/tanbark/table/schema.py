@@ -12,7 +12,7 @@ from tanbark.errors import InputError, nearest
 Level = str | int | float | bool
 
 NEVER_OBSERVED = "(never observed)"
-GAP = "(missing)"
+MISSING = "(missing)"
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Column:
         The categories, in the order of their codes; empty for intervals.
     cuts : tuple of float
         Increasing cut points; state k is (cuts[k-1], cuts[k]].
-    gap_state : bool
+    missing_state : bool
         Whether a gap is a state of its own, the first; the others then follow it.
     """
 
@@ -38,13 +38,13 @@ class Column:
     values: str = "text"
     levels: tuple[Level, ...] = ()
     cuts: tuple[float, ...] = ()
-    gap_state: bool = False
+    missing_state: bool = False
 
     @property
     def n_states(self) -> int:
         """Number of states; a column that was never observed has one, which tells nothing."""
         own = len(self.cuts) + 1 if self.kind == "interval" else max(1, len(self.levels))
-        return own + self.gap_state
+        return own + self.missing_state
 
     def labels(self) -> list[str]:
         """Name every state for people.
@@ -52,7 +52,7 @@ class Column:
         >>> Column("age", "interval", "number", cuts=(18.0, 65.0)).labels()
         ['≤ 18', '18 to 65', '> 65']
         """
-        gap = [GAP] if self.gap_state else []
+        gap = [MISSING] if self.missing_state else []
         if self.kind != "interval":
             return gap + ([str(level) for level in self.levels] or [NEVER_OBSERVED])
         if not self.cuts:
@@ -65,7 +65,7 @@ class Column:
         """Return the typed categories, or the labels of the intervals."""
         if self.kind != "category" or not self.levels:
             return tuple(self.labels())
-        return (GAP, *self.levels) if self.gap_state else self.levels
+        return (MISSING, *self.levels) if self.missing_state else self.levels
 
     def with_levels(self, more: Iterable[Level]) -> Column:
         """Append categories that are new."""

@@ -9,12 +9,14 @@ from typing import Any
 from tanbark.errors import ModelFileError
 from tanbark.table.schema import Column
 
+MISSING_STATE = "gap_state"  # the key of Column.missing_state in files, which do not change
+
 
 def column_document(column: Column) -> dict[str, Any]:
     """Write a column as JSON."""
     document: dict[str, Any] = {"name": column.name, "kind": column.kind, "values": column.values}
-    if column.gap_state:
-        document["gap_state"] = True
+    if column.missing_state:
+        document[MISSING_STATE] = True
     if column.kind == "interval":
         return {**document, "cuts": list(column.cuts)}
     return {**document, "levels": list(column.levels)}
@@ -44,15 +46,15 @@ def read_column(document: Any) -> Column:
     demand(isinstance(name, str), f"the column name {short(name)} is no string")
     demand(kind in ("category", "interval"), f"the column {name!r} is of unknown kind {short(kind)}")
     demand(values in ("number", "text", "boolean"), f"the column {name!r} holds unknown values {short(values)}")
-    gap_state = document.get("gap_state", False)
-    demand(isinstance(gap_state, bool), f"whether a gap of {name!r} is a state is not said")
+    missing_state = document.get(MISSING_STATE, False)
+    demand(isinstance(missing_state, bool), f"whether a missing value of {name!r} is a state is not said")
     if kind == "interval":
         cuts = read_list(document["cuts"], f"cuts of {name!r}")
         demand(all(map(is_number, cuts)), f"a cut of {name!r} is no number")
         demand(all(low < high for low, high in pairwise(cuts)), f"the cuts of {name!r} do not rise")
-        return Column(name, kind, values, cuts=tuple(float(cut) for cut in cuts), gap_state=gap_state)
+        return Column(name, kind, values, cuts=tuple(float(cut) for cut in cuts), missing_state=missing_state)
     levels = tuple(read_list(document["levels"], f"categories of {name!r}"))
     plain = all(isinstance(level, (str, bool, int, float)) for level in levels)
     demand(plain, f"a category of {name!r} is no plain value")
     demand(len(set(levels)) == len(levels), f"a category of {name!r} occurs twice")
-    return Column(name, kind, values, levels, gap_state=gap_state)
+    return Column(name, kind, values, levels, missing_state=missing_state)

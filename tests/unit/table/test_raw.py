@@ -11,7 +11,7 @@ import pytest
 
 from tanbark import InputError
 from tanbark.table import encode, learn_schema, read_table
-from tanbark.table.raw import is_frame, is_gap
+from tanbark.table.raw import is_frame, is_missing
 
 ROWS = {
     "text": ["b", None, "a", "c", "b"],
@@ -111,7 +111,7 @@ def test_reading_copies_no_numbers_that_fit():
 )
 def test_every_kind_of_gap_is_a_gap(gap):
     if not isinstance(gap, np.datetime64):
-        assert is_gap(gap)
+        assert is_missing(gap)
         assert describe(np.array([["a"], [gap], ["b"]], object))[1] == [[0, 255, 1]]
         assert describe(np.array([[1], [gap], [2]], object))[1] == [[0, 255, 1]]
     assert describe(pd.DataFrame({"x": pd.Series(["a", gap, "b"], dtype=object)}))[1] == [[0, 255, 1]]
@@ -119,7 +119,7 @@ def test_every_kind_of_gap_is_a_gap(gap):
 
 @pytest.mark.parametrize("value", ["", "nan", "None", "NA", 0, False, -1.5])
 def test_other_values_are_no_gaps(value):
-    assert not is_gap(value)
+    assert not is_missing(value)
 
 
 def test_integers_with_gaps_stay_integers():

@@ -124,7 +124,7 @@ def test_a_gap_as_a_category_is_as_a_value_of_its_own(values):
     else:
         filled = X.fillna(-1.0)
     clf = tb.TAN(missing="category").fit(X, y)
-    marked = [column.name for column in clf.schema_.features if column.gap_state]
+    marked = [column.name for column in clf.schema_.features if column.missing_state]
     assert marked == [name for name in X if X[name].isna().any()]
     assert clf.score(X, y) > 0.9
     if filled is not None:
@@ -149,7 +149,7 @@ def test_a_gap_in_a_column_that_had_none_is_summed_out():
     clf, plain = tb.NaiveBayes(missing="category").fit(X, y), tb.NaiveBayes().fit(X, y)
     row = X.iloc[[1]].assign(U=np.nan)
     assert clf.predict_proba(row) == pytest.approx(plain.predict_proba(row), abs=0.05)
-    assert not clf.schema_.columns[4].gap_state
+    assert not clf.schema_.columns[4].missing_state
 
 
 def test_gaps_as_a_category_learn_step_by_step_and_forget():
