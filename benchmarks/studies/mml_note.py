@@ -136,9 +136,9 @@ def note_logit(
 
 
 def maximum(design: Floats, cells: Floats) -> tuple[Floats, float, Floats]:
-    """Return the maximum-likelihood coefficients of two classes' log-odds, minus the log-likelihood, and the information.
+    """Return the maximum-likelihood coefficients of the log-odds, minus the log-likelihood, and the information.
 
-    The odds are those of the first class. Where the likelihood has no maximum, the information is nearly singular.
+    The odds are those of the first of two classes. Without a maximum the information is nearly singular.
     """
     problem = PenalisedLikelihood(design, cells.T, np.full(design.shape[1], np.inf))
     here = problem.state(np.zeros((design.shape[1], 1)))

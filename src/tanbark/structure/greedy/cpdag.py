@@ -5,31 +5,30 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tanbark.arrays import Bools, Floats
+from tanbark.arrays import Bools, Floats, Integers
 from tanbark.structure.ascent import Move
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.moves import ADD, KINDS, REVERSE
 from tanbark.structure.rules import Rules
 
 
-class Families:
-    """The gains of the families that have been asked for, in one growing array."""
+class GainCache:
+    """The toggle gains of the families that were asked for, in one growing array."""
 
     def __init__(self, gains: Gains, n: int) -> None:
         self._gains, self._rows = gains, np.empty((4 * n, n))
         self._place: dict[tuple[int, bytes], int] = {}
 
-    def look_up(self, owner: NDArray[np.int64], masks: Bools) -> Floats:
-        """Return a row of gains for every family, measuring those that are new."""
+    def look_up(self, child: Integers, parents: Bools) -> Floats:
+        """Return a row of gains for every family; new ones are counted and scored."""
         places, fresh = [], []
-        keys = masks.view(f"V{masks.shape[1]}").ravel().tolist()
-        for number, key in enumerate(zip(owner.tolist(), keys, strict=True)):
+        keys = parents.view(f"V{parents.shape[1]}").ravel().tolist()
+        for number, key in enumerate(zip(child.tolist(), keys, strict=True)):
             at = self._place.get(key)
             if at is None:
                 at = self._place[key] = len(self._place)
-                fresh.append((at, (key[0], tuple(np.flatnonzero(masks[number]).tolist()))))
+                fresh.append((at, (key[0], tuple(np.flatnonzero(parents[number]).tolist()))))
             places.append(at)
         if fresh:
             while len(self._place) > len(self._rows):
@@ -54,8 +53,12 @@ class ClassClimb:
     """
 
     def __init__(self, gains: Gains, rules: Rules, start: Bools, score: float) -> None:
-        self._families, self._rules = Families(gains, len(start)), rules
-        self._limits = np.array(gains.states, np.int64), min(rules.max_parents, len(start)), float(gains.max_cells)
+        from tanbark.structure.greedy import cpdag_kernels as kernels
+
+        self._gains_of, self._rules = GainCache(gains, len(start)), rules
+        self._limits = kernels.Limits(
+            np.array(gains.states, np.int64), min(rules.max_parents, len(start)), float(gains.max_cells)
+        )
         self.score, self.tried = score, 0
         self._enter(start)
 
@@ -63,18 +66,19 @@ class ClassClimb:
         from tanbark.structure.greedy import cpdag_kernels as kernels
 
         self._arcs, rules = arcs, self._rules
-        self._cpdag = kernels.find_pattern(arcs, rules.fixed | ~rules.allowed.T)
+        self._cpdag = kernels.find_cpdag(arcs, rules.fixed | ~rules.allowed.T)
 
     def propose(self, tabu: Collection[Hashable]) -> Move | None:
         """Return the best move from any member; the change is the graph after it."""
         from tanbark.structure.greedy import cpdag_kernels as kernels
 
         rules = self._rules
-        owner, masks = kernels.find_families(self._cpdag, *self._limits)
-        known = self._families.look_up(owner, masks)
-        self.tried = int((known > -np.inf).sum())
+        child, parents = kernels.find_families(self._cpdag, self._limits)
+        gains = self._gains_of.look_up(child, parents)
+        self.tried = int((gains > -np.inf).sum())
+        families = kernels.ClassFamilies(child, parents, gains)
         gain, kind, x, y, member = kernels.best_class_move(
-            self._cpdag, owner, masks, known, rules.allowed, rules.fixed, *self._limits
+            self._cpdag, families, rules.allowed, rules.fixed, self._limits
         )
         if kind < 0:
             return None

@@ -1,24 +1,44 @@
-"""The compiled search among equivalent graphs: their pattern, the families they hold, and the best move from any."""
+"""Compiled kernels of the search over equivalence classes: the CPDAG, its families, and the best move from any member.
+
+A CPDAG is a boolean matrix: ``adjacent[a, b]`` alone is the compelled arc a -> b, both directions are the reversible
+edge a - b. A member is a DAG of the equivalence class, that is a DAG extension of the CPDAG.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tanbark.arrays import TIE, Array
 from tanbark.graph.kernels import extend, list_neighbours, orient_by_rules
 from tanbark.machine import kernel
+from tanbark.structure.greedy.moves import ADD, DELETE, REVERSE
 
 MOST_CLIQUES = 64  # sets of neighbours that are tried as parents of a node, the smallest first
 
 
-@kernel
-def find_pattern(arcs: Array, forced: Array) -> Array:
-    """Leave only those arcs directed that all equivalent graphs share: colliders, forced arcs and what follows.
+class Limits(NamedTuple):
+    """States of every column, most parents of a column, and most cells of a family's contingency table."""
 
-    ``forced[x, y]`` says that x -> y may not be turned. ``adjacent[a, b]`` is a -> b or a - b.
-    """
+    states: Array
+    max_parents: int
+    max_cells: float
+
+
+class ClassFamilies(NamedTuple):
+    """Families of an equivalence class, one per row: child, mask of its parents, gain of toggling each column."""
+
+    child: Array
+    parents: Array
+    gains: Array
+
+
+@kernel
+def find_cpdag(arcs: Array, forced: Array) -> Array:
+    """Return the CPDAG of a DAG, in which ``forced`` arcs are compelled too."""
+    # Idea: keep v-structures and forced arcs directed, make all others reversible, then close under Meek's rules.
+    # Cost: O(arcs x nodes) for the v-structures, plus the rules.
     n = len(arcs)
     adjacent = arcs | arcs.T
     for z in range(n):
@@ -36,60 +56,70 @@ def find_pattern(arcs: Array, forced: Array) -> Array:
 
 
 @kernel
-def find_families(adjacent: Array, states: Array, most: int, max_cells: float) -> tuple[Array, Array]:
-    """List the parent sets that nodes have in some graph of a class: their parents and a clique of their neighbours.
-
-    Returns the nodes and, row by row, masks of their parents.
-    """
+def find_families(adjacent: Array, limits: Limits) -> tuple[Array, Array]:
+    """Return the children and parent masks of the families that nodes have in some member of an equivalence class."""
+    # Idea: the parents of y in a member are its compelled parents and a clique of its neighbours. Cliques grow breadth
+    # first by a higher neighbour each, so that none comes twice; rows first .. size - 1 hold those of the current y.
+    # Cost: at most MOST_CLIQUES rows per node, each with O(nodes^2) adjacency checks.
     n, size = len(adjacent), 0
-    owner, masks = np.empty(4 * n + MOST_CLIQUES, np.int64), np.zeros((4 * n + MOST_CLIQUES, n), np.bool_)
-    last = np.empty(MOST_CLIQUES, np.int64)  # the highest neighbour in a clique
+    child, parents = np.empty(4 * n + MOST_CLIQUES, np.int64), np.zeros((4 * n + MOST_CLIQUES, n), np.bool_)
+    highest = np.empty(MOST_CLIQUES, np.int64)  # the highest neighbour in each clique of y
     for y in range(n):
-        if size + MOST_CLIQUES > len(owner):
-            owner = np.concatenate((owner, np.empty_like(owner)))
-            masks = np.concatenate((masks, np.zeros_like(masks)))
+        if size + MOST_CLIQUES > len(child):
+            child = np.concatenate((child, np.empty_like(child)))
+            parents = np.concatenate((parents, np.zeros_like(parents)))
         first, at = size, size
-        owner[first], last[0], size = y, -1, size + 1
+        child[first], highest[0], size = y, -1, size + 1
         for x in range(n):
-            masks[first, x] = adjacent[x, y] and not adjacent[y, x]
+            parents[first, x] = adjacent[x, y] and not adjacent[y, x]
         while at < size:
-            for w in range(last[at - first] + 1, n):
+            for w in range(highest[at - first] + 1, n):
                 if size - first == MOST_CLIQUES:
                     break
-                if adjacent[w, y] and adjacent[y, w] and _joins(adjacent, y, w, masks[at]):
-                    owner[size], last[size - first] = y, w
-                    masks[size] = masks[at]
-                    masks[size, w] = True
+                if adjacent[w, y] and adjacent[y, w] and _extends_clique(adjacent, y, w, parents[at]):
+                    child[size], highest[size - first] = y, w
+                    parents[size] = parents[at]
+                    parents[size, w] = True
                     size += 1
             at += 1
     fit = np.zeros(size, np.bool_)
     for at in range(size):
-        fit[at] = _fits(masks[at], owner[at], states, most, max_cells)
-    return owner[:size][fit], masks[:size][fit]
+        fit[at] = _fits(parents[at], child[at], limits)
+    return child[:size][fit], parents[:size][fit]
 
 
 @kernel
-def _joins(adjacent: Array, y: int, w: int, mask: Array) -> bool:
-    """Return whether a neighbour of y is adjacent to all neighbours of y in a set."""
+def _extends_clique(adjacent: Array, y: int, w: int, parents: Array) -> bool:
+    """Return whether w is adjacent to all neighbours of y in a parent set."""
     joined = True
-    for v in range(len(mask)):
-        joined &= not (mask[v] and adjacent[y, v]) or adjacent[v, w] or adjacent[w, v]
+    for v in range(len(parents)):
+        joined &= not (parents[v] and adjacent[y, v]) or adjacent[v, w] or adjacent[w, v]
     return joined
 
 
 @kernel
-def _fits(mask: Array, node: int, states: Array, most: int, max_cells: float) -> bool:
-    count, cells = 0, float(states[node])
-    for x in range(len(mask)):
-        if mask[x]:
+def _fits(parents: Array, node: int, limits: Limits) -> bool:
+    """Return whether a family keeps the limits."""
+    count, cells = 0, float(limits.states[node])
+    for x in range(len(parents)):
+        if parents[x]:
             count += 1
-            cells *= states[x]
-    return count <= most and cells <= max_cells
+            cells *= limits.states[x]
+    return count <= limits.max_parents and cells <= limits.max_cells
+
+
+@kernel
+def _all_fit(arcs: Array, limits: Limits) -> bool:
+    """Return whether all families of a graph keep the limits."""
+    fit = True
+    for node in range(len(arcs)):
+        fit &= _fits(arcs[:, node], node, limits)
+    return fit
 
 
 @kernel
 def _descendants(arcs: Array, start: int, around: int, seen: Array, stack: Array) -> None:
-    """Mark what can be reached from a node without its arc to ``around``."""
+    """Mark the nodes that a path leads to from ``start`` without the arc start -> around."""
     seen[:] = False
     stack[0], size = start, 1
     while size:
@@ -103,31 +133,32 @@ def _descendants(arcs: Array, start: int, around: int, seen: Array, stack: Array
 
 
 @kernel
-def _bounds(adjacent: Array, owner: Array, masks: Array, gains: Array, fixed: Array, allowed: Array) -> Array:
-    """Bound what the best move into each family can gain, whatever the rest of its graph looks like.
-
-    A neighbour that is no parent is a child, and so is below the node; so is what all graphs of the class have there.
-    """
-    m, n = masks.shape
+def _bounds(adjacent: Array, families: ClassFamilies, fixed: Array, allowed: Array) -> Array:
+    """Return an upper bound of the gain of the best move into each family, over all members that have the family."""
+    # Idea: drop every condition on the rest of the graph. A neighbour that is no parent is a child, and compelled
+    # descendants are descendants in every member: neither can become a parent. top[x, y] is the most that x gains by
+    # y as a new parent, which is the other half of reversing x -> y. Cost: O(rows x nodes).
+    child, parents, gains = families.child, families.parents, families.gains
+    m, n = parents.shape
     arcs = adjacent & ~adjacent.T
     below, stack = np.empty((n, n), np.bool_), np.empty(n, np.int64)
     for y in range(n):
         _descendants(arcs, y, -1, below[y], stack)
-    top = np.full((n, n), -np.inf)  # top[x, y]: the most that y gains as a new parent of x
+    top = np.full((n, n), -np.inf)
     for row in range(m):
         for x in range(n):
-            if not masks[row, x]:
-                top[owner[row], x] = max(top[owner[row], x], gains[row, x])
+            if not parents[row, x]:
+                top[child[row], x] = max(top[child[row], x], gains[row, x])
     bound = np.full(m, -np.inf)
     for row in range(m):
-        y = owner[row]
+        y = child[row]
         for x in range(n):
-            if x == y or (masks[row, x] and fixed[x, y]):
+            if x == y or (parents[row, x] and fixed[x, y]):
                 continue
-            if not masks[row, x] and (adjacent[x, y] or adjacent[y, x] or below[y, x]):
+            if not parents[row, x] and (adjacent[x, y] or adjacent[y, x] or below[y, x]):
                 continue
             value = gains[row, x]
-            if masks[row, x] and allowed[y, x]:
+            if parents[row, x] and allowed[y, x]:
                 value = max(value, value + top[x, y])
             bound[row] = max(bound[row], value)
     return bound
@@ -135,50 +166,52 @@ def _bounds(adjacent: Array, owner: Array, masks: Array, gains: Array, fixed: Ar
 
 @kernel
 def best_class_move(
-    adjacent: Array, owner: Array, masks: Array, gains: Array, allowed: Array, fixed: Array, states: Array, most: int,
-    max_cells: float,
-) -> tuple[float, int, int, int, Array]:  # fmt: skip
-    """Find the best move from any graph of a class: its gain, its kind (0 add, 1 delete, 2 reverse), x, y, the graph.
+    adjacent: Array, families: ClassFamilies, allowed: Array, fixed: Array, limits: Limits
+) -> tuple[float, int, int, int, Array]:
+    """Find the best move from any member of an equivalence class: its gain, kind (-1 for none), x, y, and the member.
 
-    ``gains[row, x]`` is the gain of toggling x in the family of ``owner[row]`` with the parents ``masks[row]``. Rows
-    are tried from the highest bound downwards; ties within 1e-9 go to additions, deletions, reversals, and then to the
-    lowest x, y.
+    Ties within 1e-9 go to additions, deletions, reversals, and then to the lowest x, y.
     """
+    # Idea: branch and bound. Families are tried from the highest bound down until no bound beats the best move; a
+    # reversal of x -> y pairs a family of y with each family of x. Only a move that would be the best is checked for a
+    # DAG extension from which it is legal, since that check costs O(nodes x arcs).
+    child, parents, gains = families.child, families.parents, families.gains
     n = len(adjacent)
     near = list_neighbours(adjacent)
-    roomy = _all_fit(adjacent, states, most, max_cells)  # even if all neighbours were parents
-    bound = _bounds(adjacent, owner, masks, gains, fixed, allowed)
+    roomy = _all_fit(adjacent, limits)  # even if all neighbours were parents
+    bound = _bounds(adjacent, families, fixed, allowed)
     best, kind, from_x, to_y, graph = TIE, -1, 0, 0, adjacent
     below, stack = np.empty(n, np.bool_), np.empty(n, np.int64)
     for row in np.argsort(-bound, kind="mergesort"):
         if bound[row] < best - TIE * max(1.0, abs(best)):
             break
-        y, mask = owner[row], masks[row]
-        _surely_below(adjacent, y, mask, below, stack)
-        room = mask.sum() < most
+        y, mask = child[row], parents[row]
+        _descendants_in_all(adjacent, y, mask, below, stack)
+        room = mask.sum() < limits.max_parents
         for x in range(n):
             if x == y or (mask[x] and fixed[x, y]) or (not mask[x] and (below[x] or not room)):
                 continue
-            for other in range(-1, len(owner) if mask[x] else 0):
-                value, how = gains[row, x], 1 if mask[x] else 0
+            for other in range(-1, len(child) if mask[x] else 0):  # -1: toggle x alone; else x takes this family too
+                value, how = gains[row, x], DELETE if mask[x] else ADD
                 if other >= 0:
-                    if owner[other] != x or masks[other, y] or not allowed[y, x] or masks[other].sum() >= most:
+                    full = parents[other].sum() >= limits.max_parents
+                    if child[other] != x or parents[other, y] or not allowed[y, x] or full:
                         continue
-                    value, how = value + gains[other, y], 2
+                    value, how = value + gains[other, y], REVERSE
                 edge = TIE * max(1.0, abs(best))
                 sooner = kind >= 0 and value >= best - edge and (how, x, y) < (kind, from_x, to_y)
                 if value > best + edge or sooner:
-                    found = _legal_member(adjacent, near, y, mask, x, masks[max(other, 0)], how, stack)
-                    if len(found) and (roomy or _all_fit(found, states, most, max_cells)):
+                    found = _legal_member(adjacent, near, y, mask, x, parents[max(other, 0)], how, stack)
+                    if len(found) and (roomy or _all_fit(found, limits)):
                         best, kind, from_x, to_y, graph = value, how, x, y, found
     return best, kind, from_x, to_y, graph
 
 
 @kernel
-def _surely_below(adjacent: Array, y: int, mask: Array, below: Array, stack: Array) -> None:
-    """Mark what is below y in every graph of a class in which y has given parents, and the neighbours that are not.
+def _descendants_in_all(adjacent: Array, y: int, mask: Array, below: Array, stack: Array) -> None:
+    """Mark the descendants of y in every member in which y has the parents ``mask``, with the neighbours that are not.
 
-    A path from a child of y on, along arrows and undirected edges, that meets no parent of y has no chord where it is
+    A path from a child of y on, along arcs and reversible edges, that meets no parent of y has no chord where it is
     shortest, so that all of it points away from y (Chickering 2002, theorem 15).
     """
     below[:] = False
@@ -200,9 +233,9 @@ def _surely_below(adjacent: Array, y: int, mask: Array, below: Array, stack: Arr
 
 @kernel
 def _member(adjacent: Array, near: Any, y: int, mask: Array, x: int, other: Array, late: int) -> Array:
-    """Return a graph of a class in which y, and x unless that is below 0, have given parents; empty if there is none.
+    """Return a member in which y has the parents ``mask`` and x, if not below 0, ``other``; an empty array if none has.
 
-    With ``late`` as little as possible leads into that node; x, if it can be, then stands right before it.
+    The DAG extension directs as few edges as possible into ``late`` and puts x, where possible, right before it.
     """
     nodes, degree = near
     member = adjacent.copy()
@@ -221,8 +254,8 @@ def _member(adjacent: Array, near: Any, y: int, mask: Array, x: int, other: Arra
 
 
 @kernel
-def _may_turn(adjacent: Array, x: int, y: int, mask: Array, other: Array) -> bool:
-    """Return whether no neighbour of both ends of x -> y, given their parents, closes a cycle with it or y -> x."""
+def _may_reverse(adjacent: Array, x: int, y: int, mask: Array, other: Array) -> bool:
+    """Return whether x -> y can be reversed: every neighbour of both ends is a parent of both or of neither."""
     may = True
     for w in range(len(mask)):
         to_x, to_y = adjacent[w, x] or adjacent[x, w], adjacent[w, y] or adjacent[y, w]
@@ -234,26 +267,18 @@ def _may_turn(adjacent: Array, x: int, y: int, mask: Array, other: Array) -> boo
 def _legal_member(
     adjacent: Array, near: Any, y: int, mask: Array, x: int, other: Array, how: int, stack: Array
 ) -> Array:
-    """Return a graph of a class from which an arc x -> y may be added (0), deleted (1) or turned (2); empty if none is.
+    """Return a member from which x -> y may be added, deleted or reversed; an empty array if there is none.
 
-    y has the parents ``mask`` in it and, for a turn, x the parents ``other``.
+    y has the parents ``mask`` in it and, for a reversal, x the parents ``other``.
     """
     nothing = np.zeros((0, 0), np.bool_)
-    if how == 1:
+    if how == DELETE:
         return _member(adjacent, near, y, mask, -1, mask, -1)  # type: ignore[no-any-return]  # a kernel of our own
-    if how == 2 and not _may_turn(adjacent, x, y, mask, other):
+    if how == REVERSE and not _may_reverse(adjacent, x, y, mask, other):
         return nothing
-    found = _member(adjacent, near, y, mask, -1 if how == 0 else x, other, x if how == 0 else y)
+    found = _member(adjacent, near, y, mask, -1 if how == ADD else x, other, x if how == ADD else y)
     if len(found) == 0:
         return nothing
     seen = np.empty(len(mask), np.bool_)
-    _descendants(found, y if how == 0 else x, -1 if how == 0 else y, seen, stack)
-    return nothing if seen[x if how == 0 else y] else found
-
-
-@kernel
-def _all_fit(arcs: Array, states: Array, most: int, max_cells: float) -> bool:
-    fit = True
-    for node in range(len(arcs)):
-        fit &= _fits(arcs[:, node], node, states, most, max_cells)
-    return fit
+    _descendants(found, y if how == ADD else x, -1 if how == ADD else y, seen, stack)
+    return nothing if seen[x if how == ADD else y] else found

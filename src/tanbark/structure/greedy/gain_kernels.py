@@ -1,4 +1,7 @@
-"""The compiled gains of candidate parents, from stacked counts."""
+"""Compiled gains of candidate parents, from many contingency tables in one flat array.
+
+The tables are described by the rows of a layout, see :mod:`tanbark.structure.greedy.layout`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,23 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
+from tanbark.structure.greedy.layout import (
+    AIC,
+    BIC,
+    FIELDS,
+    INNER,
+    INNER_STEP,
+    LEVEL_STEP,
+    LEVELS,
+    OUTER,
+    OUTER_STEP,
+    START,
+    STATE_STEP,
+    STATES,
+)
+
+TOO_LARGE = 1 << 40  # sizes of tables are clipped here, so that they do not overflow
+ADDED, REMOVED = 1, -1  # the sign of a gain: of a candidate, or of the removal of a parent
 
 
 @kernel
@@ -24,7 +44,7 @@ def _log_gamma(x: float) -> float:
 
 @kernel
 def list_n_log_n(size: int) -> Array:
-    """List n ln n for n = 0, 1, … below a size."""
+    """Return n ln n for n = 0, 1, … below a size."""
     found = np.zeros(size)
     for n in range(2, size):
         found[n] = n * math.log(n)
@@ -33,7 +53,7 @@ def list_n_log_n(size: int) -> Array:
 
 @kernel
 def _term(n: float, a: float, base: float, known: Array) -> float:
-    """Return n ln n where a is 0, else ln Gamma(a + n) - ln Gamma(a), whose last part is ``base``."""
+    """Return n ln n where a is 0, else ln Gamma(a + n) - ln Gamma(a), with ``base`` = ln Gamma(a)."""
     if n <= 0.0:
         return 0.0
     if a > 0.0:
@@ -45,46 +65,45 @@ def _term(n: float, a: float, base: float, known: Array) -> float:
 
 
 @kernel
-def flat_gains(flat: Array, layout: Array, masses: Array, price: int, known: Array, out: Array) -> None:
-    r"""Return the gain of candidate parents from (configurations, child, candidate) counts.
+def flat_gains(flat: Array, layout: Array, masses: Array, penalty: int, n_log_n: Array, out: Array) -> None:
+    r"""Fill ``out`` with the gain of a candidate parent from each (configurations, child, candidate) table.
 
     .. math:: \sum f_0(n_{jkl}) - \sum f_1(n_{j \cdot l}) - \sum f_2(n_{jk \cdot}) + \sum f_3(n_{j \cdot \cdot})
 
-    with :math:`f_i` of the prior mass ``masses[table, i]``, or n ln n where that is 0; ``known`` lists n ln n for the
-    first n. ``price`` 1 takes one nat for every new parameter, 2 half the logarithm of the rows. ``layout[table]``
-    tells where a table begins in ``flat``, then the size and the stride of four axes: two of configurations, the child
-    and the candidate.
+    with :math:`f_i` of the prior mass ``masses[table, i]``, or n ln n where that is 0; ``n_log_n`` lists the first of
+    these.
     """
-    by_level = np.empty(layout[:, 7].max() if len(layout) else 0)
+    # Idea: all four margins in one sweep over a table; the sum over states is a scalar, the one over levels a buffer.
+    # Empty parent configurations add nothing. Cost: one read and one term per cell, one term per cell of a margin.
+    by_level = np.empty(layout[:, LEVELS].max() if len(layout) else 0)
     for table in range(len(layout)):
-        told = layout[table]
-        start, outer, step_outer, inner, step_inner = told[0], told[1], told[2], told[3], told[4]
-        states, step_state, levels, step_level = told[5], told[6], told[7], told[8]
+        row = layout[table]
+        outer, inner, states, levels = row[OUTER], row[INNER], row[STATES], row[LEVELS]
         a0, a1, a2, a3 = masses[table, 0], masses[table, 1], masses[table, 2], masses[table, 3]
         b0, b1, b2, b3 = _base(a0), _base(a1), _base(a2), _base(a3)
         gain, total = 0.0, 0.0
         for config in range(outer * inner):
             by_level[:levels] = 0.0
             rows = 0.0
-            first = start + config // inner * step_outer + config % inner * step_inner
+            first = row[START] + config // inner * row[OUTER_STEP] + config % inner * row[INNER_STEP]
             for state in range(states):
                 by_state = 0.0
                 for level in range(levels):
-                    n = float(flat[first + state * step_state + level * step_level])
+                    n = float(flat[first + state * row[STATE_STEP] + level * row[LEVEL_STEP]])
                     by_state += n
                     by_level[level] += n
-                    gain += _term(n, a0, b0, known)
-                gain -= _term(by_state, a2, b2, known)
+                    gain += _term(n, a0, b0, n_log_n)
+                gain -= _term(by_state, a2, b2, n_log_n)
                 rows += by_state
             if rows > 0.0:
                 for level in range(levels):
-                    gain -= _term(by_level[level], a1, b1, known)
-                gain += _term(rows, a3, b3, known)
+                    gain -= _term(by_level[level], a1, b1, n_log_n)
+                gain += _term(rows, a3, b3, n_log_n)
                 total += rows
         parameters = outer * inner * (levels - 1) * (states - 1)
-        if price == 1:
+        if penalty == AIC:
             gain -= parameters
-        elif price == 2:
+        elif penalty == BIC:
             gain -= 0.5 * math.log(max(total, 1.0)) * parameters
         out[table] = gain
 
@@ -98,29 +117,33 @@ def _base(a: float) -> float:
 def lay_out_families(
     children: Array, parents: Array, ends: Array, allowed: Array, states: Array, most: int, most_base: int, enough: int
 ) -> tuple[int, tuple[Array, Array], Array, Array]:
-    """List the tables from which candidates of families and the removal of their parents are measured.
+    """Lay out the tables from which the gains of candidates and of the removal of parents are computed.
 
-    The parents of a family are ``parents[ends[f] : ends[f + 1]]``. Each allowed candidate asks for the table (parents,
-    child, candidate) where that has at most ``most`` cells, and the parents ask for the table of the family where that
-    has at most ``most_base``. Gives how many families are laid out, which are all unless their tables need more than
-    ``enough`` cells; the sets of columns; the layouts that ``flat_gains`` wants; and for each of these (family, column,
-    1 or -1): whose gain it is.
+    The parents of a family are ``parents[ends[f] : ends[f + 1]]``. Each allowed candidate needs the table (parents,
+    child, candidate), if that has at most ``most`` cells; the removal of any parent needs the table of the family, if
+    that has at most ``most_base``. Returns the number of families laid out, which are all unless their tables need more
+    than ``enough`` cells; the sets of columns (members, ends); the layouts; and for each layout (family, column, ADDED
+    or REMOVED).
     """
+    # Idea: one counted table per candidate, and one per family that serves all of its parents, each by other strides.
+    # Cost: O(columns) per candidate; nothing is counted here.
     n, total = len(states), len(children)
     members = np.empty((n + 1) * (len(parents) + 2 * total), np.int64)
     set_ends = np.zeros((n + 1) * total + 1, np.int64)
-    layout, place = np.ones((n * total, 9), np.int64), np.ones((n * total, 3), np.int64)
+    layout, place = np.ones((n * total, FIELDS), np.int64), np.full((n * total, 3), ADDED, np.int64)
     cells, sets, tables, family = 0, 0, 0, 0
     while family < total and cells <= enough:
         child, mine = children[family], parents[ends[family] : ends[family + 1]]
         size = states[child]
         for parent in mine:
-            size = min(size * states[parent], 1 << 40)
+            size = min(size * states[parent], TOO_LARGE)
         for candidate in range(n):
             levels = states[candidate]
             if allowed[candidate, child] and size * levels <= most and not (mine == candidate).any():
-                layout[tables, :3] = cells, size // states[child], levels * states[child]
-                layout[tables, 5:8] = states[child], levels, levels
+                layout[tables, START] = cells
+                layout[tables, OUTER], layout[tables, OUTER_STEP] = size // states[child], levels * states[child]
+                layout[tables, STATES], layout[tables, STATE_STEP] = states[child], levels
+                layout[tables, LEVELS] = levels
                 place[tables, :2] = family, candidate
                 set_ends[sets + 1] = _write_set(mine, child, candidate, members, set_ends[sets])
                 cells, sets, tables = cells + size * levels, sets + 1, tables + 1
@@ -129,9 +152,12 @@ def lay_out_families(
             for parent in mine:
                 levels = states[parent]
                 step = size // (outer * levels)
-                layout[tables, :5] = cells, outer, levels * step, step // states[child], states[child]
-                layout[tables, 5:] = states[child], 1, levels, step
-                place[tables] = family, parent, -1
+                layout[tables, START] = cells
+                layout[tables, OUTER], layout[tables, OUTER_STEP] = outer, levels * step
+                layout[tables, INNER], layout[tables, INNER_STEP] = step // states[child], states[child]
+                layout[tables, STATES], layout[tables, STATE_STEP] = states[child], 1
+                layout[tables, LEVELS], layout[tables, LEVEL_STEP] = levels, step
+                place[tables] = family, parent, REMOVED
                 outer, tables = outer * levels, tables + 1
             set_ends[sets + 1] = _write_set(mine, child, -1, members, set_ends[sets])
             cells, sets = cells + size, sets + 1
@@ -141,7 +167,7 @@ def lay_out_families(
 
 @kernel
 def _write_set(parents: Array, child: int, candidate: int, members: Array, at: int) -> int:
-    """Write the columns of a table, without a candidate that is below 0; give where the next set begins."""
+    """Write the columns of a table, without a candidate that is below 0; return where the next set begins."""
     for parent in parents:
         members[at] = parent
         at += 1

@@ -1,4 +1,4 @@
-"""What it gains to add or to remove a parent, for many families at once."""
+"""Gains in score of adding or removing a parent, for many families at once."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ from tanbark.counts import CountEngine, PartedCounts
 from tanbark.counts.column_sets import ColumnSets
 from tanbark.errors import find
 from tanbark.scores import FAMILY_SCORES
+from tanbark.structure.greedy.layout import (
+    AIC,
+    BIC,
+    FIELDS,
+    INNER,
+    LEVEL_STEP,
+    LEVELS,
+    NO_PENALTY,
+    OUTER,
+    START,
+    STATE_STEP,
+    STATES,
+    prior_masses,
+    stack_tables,
+)
 
 Family = tuple[int, tuple[int, ...]]
 
 DENSE_CELLS = 1 << 16  # larger tables are scored by their observed cells
 BATCH_CELLS = 1 << 21  # cells of the tables that are asked for at once
 BATCH_TABLES = 1 << 17  # and their number, each of which takes a line of its layout
-COMPILED = {"loglik": 0, "aic": 1, "bic": 2, "bdeu": 0, "k2": 0}  # scores with a compiled gain, and their penalty
-KNOWN_LOGS = 2048  # counts whose n ln n is looked up; few are larger
-EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # alike for equivalent graphs; without a penalty none is ever sparse
-
-
-def _masses(criterion: str, layout: Integers, ess: float) -> Floats:
-    """Return the prior masses of a cell, of a configuration, and of both without the candidate; 0 for n ln n."""
-    configs, states, levels = (layout[:, 1] * layout[:, 3]).astype(float), layout[:, 5], layout[:, 7]
-    if criterion == "bdeu":
-        sizes = [configs * levels * states, configs * levels, configs * states, configs]
-        return np.stack([ess / size for size in sizes], axis=1)
-    found = np.zeros((len(layout), 4))
-    if criterion == "k2":
-        found[:, 0] = found[:, 2] = 1.0
-        found[:, 1] = found[:, 3] = states
-    return found
+PENALTIES = {"loglik": NO_PENALTY, "aic": AIC, "bic": BIC, "bdeu": NO_PENALTY, "k2": NO_PENALTY}  # of compiled scores
+LOOKED_UP = 2048  # counts below have their n ln n in a lookup table
+EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # the same for all DAGs of an equivalence class, and penalised
 
 
 class Gains:
@@ -149,10 +151,10 @@ class Gains:
             self._measure_sparse(a, (), [b] if wanted[b, a] else [])
         first, second, sizes = first[small], second[small], sizes[small]
         child, candidate = np.concatenate([first, second]), np.concatenate([second, first])
-        layout = np.ones((len(child), 9), np.int64)
-        layout[:, 0] = np.tile(np.cumsum(sizes) - sizes, 2)
-        layout[:, 5], layout[:, 7] = self._levels[child], self._levels[candidate]
-        layout[: len(first), 6] = layout[len(first) :, 8] = self._levels[second]
+        layout = np.ones((len(child), FIELDS), np.int64)
+        layout[:, START] = np.tile(np.cumsum(sizes) - sizes, 2)
+        layout[:, STATES], layout[:, LEVELS] = self._levels[child], self._levels[candidate]
+        layout[: len(first), STATE_STEP] = layout[len(first) :, LEVEL_STEP] = self._levels[second]
         sets = ColumnSets(np.stack([first, second], axis=1).ravel(), np.arange(0, 2 * len(first) + 1, 2))
         mine = wanted[candidate, child]
         number = np.array([roots.get(column, -1) for column in range(len(wanted))])
@@ -197,23 +199,23 @@ class Gains:
         if not len(sets):
             return found
         flat = self._counts.flat_tables(sets)
-        if self._name in COMPILED:
+        if self._name in PENALTIES:
             from tanbark.structure.greedy import gain_kernels
 
-            masses = _masses(self._name, layout, self._ess)
-            gain_kernels.flat_gains(flat, layout, masses, COMPILED[self._name], self._n_log_n, found)
+            masses = prior_masses(self._name, layout, self._ess)
+            gain_kernels.flat_gains(flat, layout, masses, PENALTIES[self._name], self._n_log_n, found)
         else:
-            shapes, kind = np.unique(layout[:, [1, 3, 5, 7]], axis=0, return_inverse=True)
+            shapes, kind = np.unique(layout[:, [OUTER, INNER, STATES, LEVELS]], axis=0, return_inverse=True)
             for number in range(len(shapes)):
                 alike = np.flatnonzero(kind.ravel() == number)
-                found[alike] = self._stacked_gains(_stack(flat, layout[alike]))
+                found[alike] = self._stacked_gains(stack_tables(flat, layout[alike]))
         return found
 
     @cached_property
     def _n_log_n(self) -> Floats:
         from tanbark.structure.greedy.gain_kernels import list_n_log_n
 
-        return list_n_log_n(KNOWN_LOGS)  # type: ignore[no-any-return]  # a compiled function has no types
+        return list_n_log_n(LOOKED_UP)  # type: ignore[no-any-return]  # a compiled function has no types
 
     def _stacked_gains(self, stack: Counts) -> Floats:
         """Score (families, configs, child, candidate) tables with and without their candidates."""
@@ -241,12 +243,3 @@ class Gains:
         table = np.zeros((len(configs), self._states[child]))
         np.add.at(table, (place.ravel(), cells[:, -1]), counts)
         return table[None]
-
-
-def _stack(flat: Counts, layout: Integers) -> Counts:
-    """Take tables of one shape out of a flat array, as (tables, configurations, child, candidate)."""
-    _, outer, _, inner, _, states, _, levels, _ = layout[0].tolist()
-    place = layout[:, 0]
-    for size, step in ((outer, 2), (inner, 4), (states, 6), (levels, 8)):
-        place = place[..., None] + np.expand_dims(layout[:, step], tuple(range(1, place.ndim + 1))) * np.arange(size)
-    return flat[place].reshape(len(layout), outer * inner, states, levels)
