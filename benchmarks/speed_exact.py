@@ -27,7 +27,7 @@ import numpy as np
 import tanbark as tb
 from benchmarks.exact_peers import PEERS
 from benchmarks.speed_rai import chain, count
-from tanbark.structure.constraint.independence import family_scores
+from tanbark.counts import CountEngine
 from tanbark.structure.exact import kernels
 from tanbark.structure.exact import learn as exact
 
@@ -99,10 +99,10 @@ def compare(n: int, n_rows: int, peers: dict[str, str], limit: float) -> dict[st
     return result
 
 
-def judge(peer: str, answer: dict, codes: np.ndarray, counts: object, best: float, ours: float) -> None:
+def judge(peer: str, answer: dict, codes: np.ndarray, counts: CountEngine, best: float, ours: float) -> None:
     """Add to an answer its network's BDeu, how it compares with the optimum, and the ratio of the seconds."""
     families = [(*parents, node) for node, parents in enumerate(answer["parents"])]
-    answer["bdeu"] = float(family_scores(counts, families, 1.0).sum())  # type: ignore[arg-type]
+    answer["bdeu"] = float(counts.family_scores(families, ess=1.0).sum())
     answer["ratio"] = answer["seconds"] / ours
     if peer.endswith("BDeu"):
         answer["same_optimum"] = abs(answer["bdeu"] - best) < 1e-6

@@ -1,6 +1,7 @@
 """Properties of tests of independence, RAI and exact search."""
 
 import itertools
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,14 +12,15 @@ from pytest import approx
 import naive
 from strategies import coded_tables, make_schema, make_table, seeds
 from tanbark.counts import MemoryCounts
+from tanbark.counts import kernels as count_kernels
+from tanbark.counts.column_sets import combination_at
 from tanbark.graph import Dag, Network
 from tanbark.scores import bdeu
 from tanbark.structure.constraint import independence, rai
-from tanbark.structure.constraint import kernels as independence_kernels
-from tanbark.structure.constraint.independence import IndependenceTests, combination_at, family_scores
+from tanbark.structure.constraint.independence import IndependenceTests
 from tanbark.structure.exact import learn as exact
 from tanbark.structure.exact import subset_scores as lattice
-from tanbark.structure.exact.subset_scores import subset_scores
+from tanbark.structure.exact.subset_scores import CompleteRows, subset_scores
 from tanbark.table import CodedTable
 
 few = settings(max_examples=25, deadline=None)
@@ -35,7 +37,7 @@ def family_score(table, node, parents, ess):
 def test_scores_of_families(table, ess):
     n = len(table.schema.names)
     families = [(*p, node) for node in range(n) for p in itertools.combinations([k for k in range(n) if k != node], 2)]
-    found = family_scores(MemoryCounts(table), families, ess)
+    found = MemoryCounts(table).family_scores(families, ess=ess)
     assert found == approx([family_score(table, f[-1], f[:-1], ess) for f in families], abs=1e-8)
 
 
@@ -43,22 +45,26 @@ def test_scores_of_families(table, ess):
 @given(seeds, st.booleans(), st.sampled_from([0.5, 1.0, 4.0]))
 def test_the_bayes_factor_is_a_difference_of_family_scores(seed, weighted, ess):
     table = make_table(np.random.default_rng(seed), (2, 3, 2, 4, 3), 80, weighted=weighted)
-    for given_class, extra in ((True, (4,)), (False, ())):
-        tests = IndependenceTests(MemoryCounts(table), given_class=given_class, ess=ess)
+    counts = MemoryCounts(table)
+    for extra in ((4,), ()):
         for x, y, z in itertools.permutations(range(4), 3):
             for condition in ((), (z,)):
                 whole = (*condition, *extra)
                 expected = family_score(table, x, whole, ess) - family_score(table, x, (*whole, y), ess)
-                assert tests.log_factor(x, y, condition) == approx(expected, abs=1e-8)
+                assert log_factor(counts, x, y, whole, ess) == approx(expected, abs=1e-8)
 
 
-def slow_thin(tests, adjacent, children, parents, order):
+def log_factor(counts, x, y, given=(), ess=1.0):
+    return counts.log_bayes_factors([(x, y, tuple(given))], ess=ess)[0]
+
+
+def slow_pruning(counts, extra, adjacent, children, parents, order):
     found, asked = [], 0
     for y, x in itertools.product(children, parents):
         if adjacent[x, y]:
             for chosen in itertools.combinations([z for z in np.flatnonzero(adjacent[:, y]) if z != x], order):
                 asked += 1
-                if tests.log_factor(x, y, chosen) > 1e-9:
+                if log_factor(counts, x, y, (*chosen, *extra)) > 1e-9:
                     adjacent[x, y] = adjacent[y, x] = False
                     found.append([x, y, *chosen])
                     break
@@ -67,17 +73,18 @@ def slow_thin(tests, adjacent, children, parents, order):
 
 @few
 @given(seeds, st.sampled_from(["plain", "gaps", "weights"]), st.sampled_from([2, 5, 14]), st.booleans())
-def test_thinning_is_one_test_after_another(seed, kind, widest, given_class):
+def test_pruning_is_one_test_after_another(seed, kind, widest, given_class):
     rng = np.random.default_rng(seed)
     states = (*rng.integers(2, widest + 1, 6), 2)
     table = make_table(rng, states, 150, gaps=0.1 * (kind == "gaps"), weighted=kind == "weights")
-    tests = IndependenceTests(MemoryCounts(table, n_jobs=1), given_class=given_class)
+    counts = MemoryCounts(table, n_jobs=1)
+    tests = IndependenceTests(counts, given_class=given_class)
     nodes = np.arange(6 if given_class else 7)
     for order in range(4):
         fast = ~np.eye(len(nodes), dtype=bool)
         slow = fast.copy()
-        found, asked = tests.thin(fast, nodes, nodes, order, both_ends=True)
-        expected, count = slow_thin(tests, slow, nodes, nodes, order)
+        found, asked = tests.prune_edges(fast, nodes, nodes, order, both_ends=True)
+        expected, count = slow_pruning(counts, (6,) * given_class, slow, nodes, nodes, order)
         assert np.array_equal(found, expected)
         assert asked == count
         assert np.array_equal(fast, slow)
@@ -86,10 +93,10 @@ def test_thinning_is_one_test_after_another(seed, kind, widest, given_class):
 def test_threads_and_ways_of_counting_change_nothing(monkeypatch):
     table = make_table(np.random.default_rng(3), (*[2, 3] * 6, 2), 500)
     plain = rai.learn_augmented(MemoryCounts(table, n_jobs=1))
-    monkeypatch.setattr(independence, "WORTH_THREADS", 1)
+    monkeypatch.setattr(independence, "MIN_SHARED_WORK", 1)
     many = rai.learn_augmented(MemoryCounts(table, n_jobs=3))
     assert (many.dag, many.report, many.score) == (plain.dag, plain.report, plain.score)
-    monkeypatch.setattr(independence, "MOST_BIT_STATES", 0)
+    monkeypatch.setattr(independence, "MAX_BIT_STATES", 0)
     rows = rai.learn_augmented(MemoryCounts(table, n_jobs=1))
     assert (rows.dag, rows.report) == (plain.dag, plain.report)
 
@@ -99,7 +106,7 @@ def test_combinations_come_in_lexicographic_order():
     assert [tuple(combination_at(rank, 6, 3)) for rank in range(20)] == combinations
     chosen = np.arange(3)
     walked = [tuple(chosen)]
-    while independence_kernels.next_combination(chosen, 6) >= 0:
+    while count_kernels.next_combination(chosen, 6) >= 0:
         walked.append(tuple(chosen))
     assert walked == combinations
 
@@ -110,15 +117,9 @@ def test_the_set_function_of_all_subsets(seed, weighted, given_class, by_rows):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 9))
     table = make_table(rng, (*rng.integers(1, 6, n), 3), int(rng.integers(1, 120)), weighted=weighted)
-    weights = np.zeros(0) if table.weights is None else table.weights
-    before, lattice.MOST_BITS = lattice.MOST_BITS, 0 if by_rows else lattice.MOST_BITS
-    try:
-        h = subset_scores(
-            table.codes, weights, table.schema.cardinalities, tuple(range(n)), given=n if given_class else None,
-            ess=1.0, n_jobs=1,
-        )  # fmt: skip
-    finally:
-        lattice.MOST_BITS = before
+    rows = CompleteRows.of(MemoryCounts(table))
+    with mock.patch.object(lattice, "MAX_KEY_BITS", 0 if by_rows else lattice.MAX_KEY_BITS):
+        h = subset_scores(rows, tuple(range(n)), given=n if given_class else None, ess=1.0, n_jobs=1)
     for mask in rng.integers(0, 1 << n, 6):
         members = [i for i in range(n) if mask >> i & 1]
         extra = [n] if given_class else []
@@ -155,8 +156,8 @@ def test_equivalent_networks_score_alike(seed, ess):
     """Turning the arc between the ends of equal parents leaves the class of a graph as it is."""
     rng = np.random.default_rng(seed)
     counts = MemoryCounts(make_table(rng, (2, 3, 2, 4, 3), 100))
-    first = family_scores(counts, [(0, 1), (0,), (0, 1, 2), (3,)], ess).sum()
-    other = family_scores(counts, [(1,), (1, 0), (0, 1, 2), (3,)], ess).sum()
+    first = counts.family_scores([(0, 1), (0,), (0, 1, 2), (3,)], ess=ess).sum()
+    other = counts.family_scores([(1,), (1, 0), (0, 1, 2), (3,)], ess=ess).sum()
     assert first == approx(other, abs=1e-9)
 
 
@@ -261,7 +262,6 @@ def test_the_bayes_factor_is_consistent(seed):
     network = strong_network(rng, [(), (0,), (1,), (0, 2)])
     counts = draw(network, 50_000, rng)
     few_rows = MemoryCounts(CodedTable(network.schema, np.ascontiguousarray(counts.table.codes[:, :2_000])))
-    many, few_ = (IndependenceTests(c, given_class=False) for c in (counts, few_rows))
-    assert many.log_factor(0, 2, (1,)) > 2  # 0 -> 1 -> 2: 1 separates them
+    assert log_factor(counts, 0, 2, (1,)) > 2  # 0 -> 1 -> 2: 1 separates them
     for x, y, condition in ((0, 1, ()), (1, 2, ()), (0, 2, ()), (0, 2, (1, 3)), (0, 3, (2,))):
-        assert many.log_factor(x, y, condition) < min(0.0, few_.log_factor(x, y, condition))
+        assert log_factor(counts, x, y, condition) < min(0.0, log_factor(few_rows, x, y, condition))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import naive
 from strategies import coded_tables, make_table, seeds
-from tanbark.counts import MemoryCounts, StoredCounts, memory
+from tanbark.counts import MemoryCounts, memory
 from tanbark.counts.column_sets import ColumnSets
 from tanbark.scores import conditional_mutual_information
 from tanbark.table import CodedTable
@@ -78,7 +78,7 @@ def test_every_way_of_counting_agrees(states, gaps, weighted):
 def test_huge_pair_tables_are_measured_by_their_cells(monkeypatch):
     table = make_table(np.random.default_rng(3), (300, 200, 5, 3), 400, gaps=0.1)
     dense = MemoryCounts(table).pair_information()
-    monkeypatch.setattr(memory, "DENSE_CELLS", 100)
+    monkeypatch.setattr(memory, "MAX_DENSE_PAIR", 100)
     sparse = MemoryCounts(table).pair_information()
     assert sparse.rows == pytest.approx(dense.rows)
     assert sparse.gain == pytest.approx(dense.gain, abs=1e-9)
@@ -87,7 +87,7 @@ def test_huge_pair_tables_are_measured_by_their_cells(monkeypatch):
 def test_blocks_of_pairs_do_not_change_the_result(monkeypatch):
     table = make_table(np.random.default_rng(3), (4, 3, 2, 5, 2, 2, 3), 300)
     whole = MemoryCounts(table).pair_tables()
-    monkeypatch.setattr(memory, "BLOCK_CELLS", 20)
+    monkeypatch.setattr(memory, "PAIR_BLOCK_CELLS", 20)
     assert np.array_equal(MemoryCounts(table).pair_tables(), whole)
 
 
@@ -118,7 +118,7 @@ def test_stored_counts_add_subtract_and_answer_like_rows(seed, weighted, order):
         )
         for rows in (slice(0, 25), slice(25, None))
     ]
-    stored = [StoredCounts.of(MemoryCounts(part), order) for part in parts]
+    stored = [MemoryCounts(part).stored(order) for part in parts]
     both = stored[0] + stored[1]
     rows = MemoryCounts(whole)
     sets = [(3,), (0, 3), (3, 1), *([(2, 0, 3), (3, 0, 1)] if order == 2 else [])]
@@ -190,7 +190,7 @@ def test_flat_tables_are_tables_one_after_another(table):
     target = table.schema.target
     sets = [(target,), *((i, target) for i in range(target)), (), (0,)]
     counts = MemoryCounts(table)
-    for engine, asked in ((counts, sets), (StoredCounts.of(counts, 1), sets[:-2])):
+    for engine, asked in ((counts, sets), (counts.stored(1), sets[:-2])):
         expected = np.concatenate([found.ravel() for found in engine.tables(asked)])
         assert np.array_equal(engine.flat_tables(asked), expected)
 
@@ -198,7 +198,7 @@ def test_flat_tables_are_tables_one_after_another(table):
 @given(coded_tables(max_features=4, max_states=3, max_rows=60))
 @settings(max_examples=20, deadline=None)
 def test_stored_counts_sum_the_class_out(table):
-    stored = StoredCounts.of(MemoryCounts(table), 2)
+    stored = MemoryCounts(table).stored(2)
     n = table.schema.target
     sets = [(0,), *itertools.permutations(range(n), 2)]
     for columns, found in zip(sets, stored.tables(sets), strict=True):

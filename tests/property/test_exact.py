@@ -14,11 +14,10 @@ from strategies import make_table, seeds
 from tanbark.counts import MemoryCounts
 from tanbark.errors import NotProvedWarning
 from tanbark.scores import bdeu
-from tanbark.structure.constraint.independence import family_scores
 from tanbark.structure.exact import learn as exact
 from tanbark.structure.exact.cluster_cuts import _most_violated, violated_clusters
 from tanbark.structure.exact.parent_sets import candidate_families
-from tanbark.structure.exact.subset_scores import complete_rows
+from tanbark.structure.exact.subset_scores import CompleteRows
 
 
 def family_score(table, node, parents, ess):
@@ -70,7 +69,7 @@ def test_exact_search_is_brute_force(seed, ess, weighted, method, size):
         learnt = learn(engine, ess=ess, method=method)
         assert learnt.score == approx(best, abs=1e-7)
         families = [(*parents, node) for node, parents in enumerate(learnt.dag.parents)]
-        assert family_scores(engine, families, ess).sum() == approx(best, abs=1e-7)
+        assert engine.family_scores(families, ess=ess).sum() == approx(best, abs=1e-7)
         assert learnt.report.bound >= best - 1e-7
         assert learnt.report.proved_optimal
         one = learn(engine, ess=ess, method=method, max_parents=1)
@@ -89,7 +88,7 @@ def test_both_methods_find_the_optimum(seed, ess, max_parents, weighted):
         assert programme.score == approx(by_subsets.score, abs=1e-6)
         assert programme.report.proved_optimal
         families = [(*parents, node) for node, parents in enumerate(programme.dag.parents)]
-        assert family_scores(counts, families, ess).sum() == approx(programme.score, abs=1e-6)
+        assert counts.family_scores(families, ess=ess).sum() == approx(programme.score, abs=1e-6)
 
 
 @settings(max_examples=15, deadline=None)
@@ -113,9 +112,8 @@ def test_candidates_are_the_sets_that_beat_their_subsets(seed, ess, given_class)
     n = 5
     table = make_table(rng, (*rng.integers(2, 5, n), 3), int(rng.integers(1, 150)))
     found = candidate_families(
-        complete_rows(MemoryCounts(table)), table.schema.cardinalities, tuple(range(n)),
-        given=n if given_class else None, ess=ess, most=None, max_memory=1e9, max_work=1e9, n_jobs=2,
-        tell=lambda text: None,
+        CompleteRows.of(MemoryCounts(table)), tuple(range(n)), given=n if given_class else None, ess=ess,
+        max_parents=None, max_memory=1e9, max_work=1e9, n_jobs=2, report=lambda text: None,
     )  # fmt: skip
     members = [tuple(np.flatnonzero(row)) for row in found.member]
     listed = dict(zip(zip(found.child, members, strict=True), found.score, strict=True))

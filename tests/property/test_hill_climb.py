@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 from strategies import coded_tables, make_table, seeds
-from tanbark.counts import MemoryCounts, StoredCounts
+from tanbark.counts import MemoryCounts
 from tanbark.graph import Dag
 from tanbark.scores import FAMILY_SCORES, bdeu, k2, log_likelihood
 from tanbark.structure.ascent import Move
@@ -238,7 +238,7 @@ def test_a_chow_liu_tree_is_the_best_of_all(seed, score):
             continue
         best = max(best, slow_score(table, parents, score))
     assert found.score == pytest.approx(best, abs=1e-7)
-    stored = chow_liu.learn(StoredCounts.of(counts, 2), criterion=score)
+    stored = chow_liu.learn(counts.stored(2), criterion=score)
     assert (stored.dag, stored.score) == (found.dag, pytest.approx(found.score))
 
 

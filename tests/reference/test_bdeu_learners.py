@@ -28,25 +28,28 @@ def frame(rows):
     return rows[:, :-1], rows[:, -1]
 
 
+def log_factor(counts, x, y, *given):
+    return counts.log_bayes_factors([(x, y, given)], ess=1.0)[0]
+
+
 def test_bayes_factors_of_ten_records():
-    tests = IndependenceTests(engine(class_last(L10)), given_class=True)
+    counts, c = engine(class_last(L10)), 4
     expected = {(0, 1): -5.603922, (0, 2): 1.084156, (0, 3): 0.448168, (1, 2): 1.084156, (1, 3): 0.448168}
     for (x, y), value in expected.items():
-        assert tests.log_factor(x, y) == approx(value, abs=1e-6)
-        assert tests.log_factor(y, x) == approx(value, abs=1e-6)
-    plain = IndependenceTests(engine(class_last(L10)), given_class=False)
+        assert log_factor(counts, x, y, c) == approx(value, abs=1e-6)
+        assert log_factor(counts, y, x, c) == approx(value, abs=1e-6)
     for pair, value in {(0, 1): 1.532995, (0, 3): -0.045190, (1, 3): -0.664229}.items():
-        assert plain.log_factor(*pair) == approx(value, abs=1e-6)
+        assert log_factor(counts, *pair) == approx(value, abs=1e-6)
 
 
 def test_bayes_factors_of_five_hundred_records():
-    a, b, w, v = range(4)
-    tests = IndependenceTests(engine(class_last(f500())), given_class=True)
-    assert tests.log_factor(a, b) == approx(7.358609, abs=1e-6)
-    assert tests.log_factor(a, b, [w]) == approx(-7.032930, abs=1e-6)
-    assert tests.log_factor(w, v) == approx(-106.903073, abs=1e-6)
-    assert tests.log_factor(a, v) == approx(-7.677817, abs=1e-6)
-    assert tests.log_factor(a, v, [w]) == approx(20.141090, abs=1e-6)
+    a, b, w, v, _, c = range(6)
+    counts = engine(class_last(f500()))
+    assert log_factor(counts, a, b, c) == approx(7.358609, abs=1e-6)
+    assert log_factor(counts, a, b, w, c) == approx(-7.032930, abs=1e-6)
+    assert log_factor(counts, w, v, c) == approx(-106.903073, abs=1e-6)
+    assert log_factor(counts, a, v, c) == approx(-7.677817, abs=1e-6)
+    assert log_factor(counts, a, v, w, c) == approx(20.141090, abs=1e-6)
 
 
 def test_rai_anb():

@@ -14,7 +14,7 @@ import sklearn
 import tanbark
 from benchmarks.studies.rai_anb import cells, data
 from benchmarks.studies.rai_anb.statistics import against, mean, standard_error
-from tanbark.structure.constraint.independence import family_scores
+from tanbark.counts import CountEngine
 
 CONTROL = "RAI-ANB"
 SMOOTHED = ("accuracy", "accuracy_half", "accuracy_one")
@@ -122,13 +122,13 @@ def optimal(folder: Path, done: dict, seed: int) -> dict:
     return found
 
 
-def compare(name: str, fold: int, counts: object, done: dict, found: dict) -> None:
+def compare(name: str, fold: int, counts: CountEngine, done: dict, found: dict) -> None:
     for method in cells.METHODS:
         cell = done.get((name, method, fold), {})
         if "parents" not in cell:
             continue
         families = [(*parents, node) for node, parents in enumerate(cell["parents"])]
-        score = float(family_scores(counts, families, 1.0).sum())
+        score = float(counts.family_scores(families, ess=1.0).sum())
         for kind in found:
             best = done.get((name, kind, fold), {}).get("score")
             if best is None or method == kind or (kind == "exact-ANB" and method not in AUGMENTED):

@@ -1,7 +1,8 @@
-"""Sets of columns, laid out for the kernels."""
+"""Sets of columns: laid out for the kernels, and numbered in lexicographic order."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, overload
 
@@ -24,7 +25,7 @@ class ColumnSets(Sequence[ColumnSet]):
 
     @classmethod
     def of(cls, sets: Sequence[ColumnSet]) -> ColumnSets:
-        """Lay out a list of sets, unless it is."""
+        """Lay out a list of sets, unless it is laid out already."""
         if isinstance(sets, ColumnSets):
             return sets
         members = np.array([column for columns in sets for column in columns], np.int64)
@@ -44,9 +45,26 @@ class ColumnSets(Sequence[ColumnSet]):
         return tuple(self.members[self.ends[number] : self.ends[number + 1]].tolist())
 
     def measure(self, states: Integers) -> tuple[Integers, Integers]:
-        """Return the cells of the table of each set, and the most states that a column in it has."""
+        """Return the number of cells of each set's table, and the most states that a column in it has."""
         from tanbark.counts import kernels
 
         sizes, highest = np.ones(len(self), np.int64), np.ones(len(self), np.int64)
         kernels.measure_sets(self.members, self.ends, states, sizes, highest)
         return sizes, highest
+
+
+def combination_at(rank: int, n: int, size: int) -> Integers:
+    """Return the combination of ``range(n)`` with a rank in lexicographic order.
+
+    >>> combination_at(4, 4, 2).tolist()
+    [1, 3]
+    """
+    chosen: list[int] = []
+    value = 0
+    for left in range(size, 0, -1):
+        while (skipped := math.comb(n - value - 1, left - 1)) <= rank:
+            rank -= skipped
+            value += 1
+        chosen.append(value)
+        value += 1
+    return np.array(chosen, np.int64)

@@ -1,4 +1,4 @@
-"""Information between columns as they come."""
+"""Mutual information: of raw columns, and of many pairs of features given the class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Counts, Floats, Integers
 from tanbark.errors import InputError
+from tanbark.machine import blocks, run_threads
 from tanbark.scores import conditional_mutual_information
 from tanbark.table.raw import is_missing
 
@@ -58,3 +60,30 @@ def _states(column: Any) -> NDArray[np.int64]:
     values = column.tolist() if hasattr(column, "tolist") else list(column)
     place: dict[Any, int] = {}
     return np.array([-1 if is_missing(value) else place.setdefault(value, len(place)) for value in values], np.int64)
+
+
+def measure_tables(
+    counts: Counts, starts: Integers, left: Integers, right: Integers, n_classes: int, threads: int
+) -> tuple[Floats, Floats]:
+    """Measure pairs by their (left, right, class) tables, which begin at ``starts``: N I(left; right | class) and N."""
+    from tanbark.counts import kernels
+
+    gain, rows = np.zeros(len(starts)), np.zeros(len(starts))
+
+    def work(low: int, high: int) -> None:
+        part = slice(low, high)
+        kernels.pair_gains(counts, starts[part], left[part], right[part], n_classes, gain[part], rows[part])
+
+    run_threads(work, blocks(len(starts), max(1, -(-len(starts) // (4 * threads)))), threads)
+    return gain, rows
+
+
+def measure_by_cells(states: Integers, counts: Counts) -> tuple[float, float]:
+    """Measure one pair by its observed (left, right, class) cells, class by class, without its full table."""
+    gain = 0.0
+    for label in np.unique(states[:, 2]):
+        rows = states[:, 2] == label
+        left, right, n = states[rows, 0], states[rows, 1], counts[rows].astype(float)
+        margins = np.bincount(left, n)[left] * np.bincount(right, n)[right]
+        gain += float((n * np.log(n * n.sum() / margins)).sum())
+    return max(gain, 0.0), float(counts.sum())

@@ -1,23 +1,41 @@
-"""The compiled loops that count."""
+"""The compiled loops that count.
+
+Sets of columns are laid out as ``ColumnSets``: set s has ``members[ends[s] : ends[s + 1]]``, and its table begins at
+``starts[s]`` of one flat array, the last column varying fastest. ``Bitsets`` are those of ``counts.bitsets``.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
 from tanbark.arrays import Array
+from tanbark.counts.bitsets import ALL_ROWS, WORD_BITS, Bitsets
 from tanbark.machine import kernel
 
-ROWS_AT_ONCE = 4096
+ROWS_AT_ONCE = 4096  # keys of so many rows stay in the first cache
 WORDS_AT_ONCE = 128  # at most 256: places among them are bytes
+
+
+class LabelledRows(NamedTuple):
+    """Coded rows for kernels that go through them: codes (columns, rows), weights (empty: each row counts once).
+
+    ``labels`` is the class of every row where it is part of every set of columns, else zeros with ``n_labels`` 1.
+    """
+
+    codes: Array
+    weights: Array
+    n_states: Array
+    labels: Array
+    n_labels: int
 
 
 @intrinsic
 def popcount(typing: Any, word: Any) -> Any:
-    """Count the bits of a word by the machine's own instruction."""
+    """Count the bits of a word by one machine instruction."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
@@ -35,53 +53,57 @@ def place_by_class(labels: Array, starts: Array, out: Array) -> None:
 
 
 @kernel
-def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, bits: Array) -> None:
-    """Set, for every column and state, the bits of the rows in that state.
+def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, words: Array, complete: Array) -> None:
+    """Set, for every packed column and state, the bits of the rows in that state; mark columns that are complete.
 
-    ``bits[first[column] + state]`` is the bitset of a state; row t has the bit ``place[t]``. ``first`` is negative
-    for columns that get no bitsets. A missing value sets no bit.
+    ``words[first[column] + state]`` is the bitset of a state; row t has the bit ``place[t]``. Columns with a negative
+    ``first`` are left out. A missing value sets no bit.
     """
+    # The codes of a column are first put in the order of the bits, padded with a code that is no state;
+    # then each state compares 64 of them at a time. One scatter and n_states linear sweeps per column.
     n_columns, n_rows = codes.shape
-    n_words = bits.shape[1]
-    placed = np.empty(64 * n_words, codes.dtype)
+    n_words = words.shape[1]
+    placed = np.empty(WORD_BITS * n_words, codes.dtype)
     for column in range(n_columns):
         if first[column] < 0:
             continue
+        missing = 0
         placed[:] = n_states[column]
         for row in range(n_rows):
             placed[place[row]] = codes[column, row]
+            missing += codes[column, row] >= n_states[column]
+        complete[column] = missing == 0
         for state in range(n_states[column]):
-            words = bits[first[column] + state]
+            bitset = words[first[column] + state]
             for word in range(n_words):
-                rows = placed[64 * word : 64 * word + 64]
+                rows = placed[WORD_BITS * word : WORD_BITS * (word + 1)]
                 found = np.uint64(0)
-                for row in range(64):
+                for row in range(WORD_BITS):
                     found |= np.uint64(rows[row] == state) << np.uint64(row)
-                words[word] = found
+                bitset[word] = found
 
 
 @kernel
-def count_bits(bits: Array, segments: Array, out: Array) -> None:
+def count_bits(words: Array, segments: Array, out: Array) -> None:
     """Count the rows of every bitset, class by class."""
-    for row in range(len(bits)):
+    for row in range(len(words)):
         for c in range(len(segments) - 1):
-            words = bits[row, segments[c] : segments[c + 1]]
+            segment = words[row, segments[c] : segments[c + 1]]
             total = np.uint64(0)
-            for word in range(len(words)):
-                total += popcount(words[word])
+            for word in range(len(segment)):
+                total += popcount(segment[word])
             out[row, c] = np.int64(total)
 
 
 @kernel
-def count_pairs_by_bits(
-    bits: Array, first: Array, n_states: Array, complete: Array, segments: Array, margins: Array, pairs: Array,
-    starts: Array, out: Array,
-) -> None:  # fmt: skip
+def count_pairs_by_bits(bitsets: Bitsets, margins: Array, pairs: Array, starts: Array, out: Array) -> None:
     """Count (left, right, class) for pairs of columns by AND and popcount over the words of each class.
 
-    The last state of a column without gaps is what the others leave of the margin, so it is not counted.
-    ``segments[c]`` and ``segments[c + 1]`` bound the words of class c; ``margins[state row, c]`` counts a state.
+    ``margins[bitset, c]`` counts the rows of a bitset in class c.
     """
+    # The last state of a complete column is what the other states leave of the margin, so it is not counted:
+    # (n_left - 1) * (n_right - 1) sweeps over the words for two complete columns.
+    words, first, n_states, complete, segments = bitsets
     n_classes = len(segments) - 1
     for pair in range(len(pairs)):
         left, right = pairs[pair, 0], pairs[pair, 1]
@@ -89,9 +111,9 @@ def count_pairs_by_bits(
         counted_left, counted_right = n_left - complete[left], n_right - complete[right]
         start = starts[pair]
         for a in range(counted_left):
-            row_a = bits[first[left] + a]
+            row_a = words[first[left] + a]
             for b in range(counted_right):
-                row_b = bits[first[right] + b]
+                row_b = words[first[right] + b]
                 for c in range(n_classes):
                     words_a = row_a[segments[c] : segments[c + 1]]  # indices from 0 let the compiler use wide registers
                     words_b = row_b[segments[c] : segments[c + 1]]
@@ -116,38 +138,34 @@ def count_pairs_by_bits(
 
 
 @kernel
-def measure_sets(members: Array, member_starts: Array, n_states: Array, sizes: Array, highest: Array) -> None:
+def measure_sets(members: Array, ends: Array, n_states: Array, sizes: Array, highest: Array) -> None:
     """Multiply the numbers of states of each set into ``sizes``, and find the highest; both start at 1."""
     for s in range(len(sizes)):
-        for place in range(member_starts[s], member_starts[s + 1]):
+        for place in range(ends[s], ends[s + 1]):
             sizes[s] *= n_states[members[place]]
             highest[s] = max(highest[s], n_states[members[place]])
 
 
 @kernel
-def count_sets_by_bits(
-    bits: Array, first: Array, n_states: Array, complete: Array, members: Array, member_starts: Array, starts: Array,
-    out: Array,
-) -> None:  # fmt: skip
-    """Count the joint states of sets of columns by AND and popcount; ``out`` starts at zero.
-
-    ``bits[first[column] + state]`` is the bitset of a state, the last row of ``bits`` that of all rows. Sets are laid
-    out as in :func:`count_sets`. The bitsets of all columns of a set but the last are joined once for consecutive sets
-    that begin alike. The last state of a last column without gaps is what the
-    others leave.
-    """
-    most_cells = _most_before_last(n_states, members, member_starts)
+def count_sets_by_bits(bitsets: Bitsets, members: Array, ends: Array, starts: Array, out: Array) -> None:
+    """Count the joint states of sets of columns by AND and popcount; ``out`` starts at zero."""
+    # The bitsets of all columns of a set but the last are joined once for consecutive sets that begin alike
+    # (``held``, by cell and word); each state of the last column is then one AND and popcount per cell. Blocks of
+    # WORDS_AT_ONCE words stay in the cache; in sparse cells only the words that are not zero are visited. The last
+    # state of a complete last column is what the others leave.
+    words, first, n_states, complete, _ = bitsets
+    most_cells = _most_before_last(n_states, members, ends)
     held = np.empty((most_cells, WORDS_AT_ONCE), np.uint64)
     spare = np.empty((most_cells, WORDS_AT_ONCE), np.uint64)
     where = np.empty((most_cells, WORDS_AT_ONCE), np.uint8)
     totals, filled = np.empty(most_cells, np.int64), np.empty(most_cells, np.int64)
-    for low in range(0, bits.shape[1], WORDS_AT_ONCE):
-        size = min(WORDS_AT_ONCE, bits.shape[1] - low)
-        block = bits[:, low : low + size]
+    for low in range(0, words.shape[1], WORDS_AT_ONCE):
+        size = min(WORDS_AT_ONCE, words.shape[1] - low)
+        block = words[:, low : low + size]
         cells = 0
-        for s in range(len(member_starts) - 1):
-            begin, end = member_starts[s], member_starts[s + 1] - 1
-            if s == 0 or not _begin_alike(members, member_starts, s):
+        for s in range(len(ends) - 1):
+            begin, end = ends[s], ends[s + 1] - 1
+            if s == 0 or not _begin_alike(members, ends, s):
                 cells = _join_bits(block, first, n_states, members[begin:end], held, spare, totals)
                 _close_up(held[:cells, :size], totals, where, filled)
             last = members[end]
@@ -174,12 +192,12 @@ def count_sets_by_bits(
 
 
 @kernel
-def _most_before_last(n_states: Array, members: Array, member_starts: Array) -> int:
+def _most_before_last(n_states: Array, members: Array, ends: Array) -> int:
     """Return the most joint states that the columns of any set but its last have."""
     most = 1
-    for s in range(len(member_starts) - 1):
+    for s in range(len(ends) - 1):
         cells = 1
-        for place in range(member_starts[s], member_starts[s + 1] - 1):
+        for place in range(ends[s], ends[s + 1] - 1):
             cells *= n_states[members[place]]
         most = max(most, cells)
     return most
@@ -187,7 +205,7 @@ def _most_before_last(n_states: Array, members: Array, member_starts: Array) -> 
 
 @kernel
 def _close_up(held: Array, totals: Array, where: Array, filled: Array) -> None:
-    """Move the words that are not zero to the front where few are; note where they were, and how many there are."""
+    """Where few words are not zero, move them to the front; ``where`` holds their places, ``filled`` their number."""
     cells, size = held.shape
     for cell in range(cells):
         filled[cell] = size
@@ -200,9 +218,9 @@ def _close_up(held: Array, totals: Array, where: Array, filled: Array) -> None:
 
 
 @kernel
-def _begin_alike(members: Array, member_starts: Array, s: int) -> bool:
+def _begin_alike(members: Array, ends: Array, s: int) -> bool:
     """Return whether a set and the one before have the same columns but for the last."""
-    before, begin, end = member_starts[s - 1], member_starts[s], member_starts[s + 1]
+    before, begin, end = ends[s - 1], ends[s], ends[s + 1]
     if begin - before != end - begin:
         return False
     alike = True
@@ -215,9 +233,12 @@ def _begin_alike(members: Array, member_starts: Array, s: int) -> bool:
 def _join_bits(
     block: Array, first: Array, n_states: Array, members: Array, held: Array, spare: Array, totals: Array
 ) -> int:
-    """Write the bitsets of the joint states of columns to ``held`` and their sizes to ``totals``; give their number."""
+    """Write the bitsets of the joint states of columns to ``held`` and their sizes to ``totals``.
+
+    Returns the number of joint states.
+    """
     size = block.shape[1]
-    held[0, :size] = block[-1]
+    held[0, :size] = block[ALL_ROWS]
     cells = 1
     for position in range(len(members)):
         states, start = n_states[members[position]], first[members[position]]
@@ -237,22 +258,23 @@ def _join_bits(
 
 
 @kernel
-def count_sets(
-    codes: Array, weights: Array, members: Array, member_starts: Array, n_states: Array, starts: Array, out: Array
+def count_sets_by_rows(
+    codes: Array, weights: Array, members: Array, ends: Array, n_states: Array, starts: Array, out: Array
 ) -> None:
-    """Count the joint states of sets of columns directly, in mixed radix, skipping rows with a gap in the set.
+    """Count the joint states of sets of columns row by row, skipping rows with a missing value in the set.
 
-    Set s has the columns ``members[member_starts[s]:member_starts[s + 1]]``, the last varying fastest, and counts
-    into ``out`` from ``starts[s]``. Empty ``weights`` count every row once.
+    Empty ``weights`` count every row once.
     """
+    # A row's cell is a number in mixed radix, made column by column for a block of rows at a time. One visit of
+    # every (row, column of the set), whatever the number of cells.
     n_rows = codes.shape[1]
     keys = np.empty(ROWS_AT_ONCE, np.int64)
     weighted = len(weights) > 0
-    for s in range(len(member_starts) - 1):
+    for s in range(len(ends) - 1):
         for low in range(0, n_rows, ROWS_AT_ONCE):
             size = min(ROWS_AT_ONCE, n_rows - low)
             keys[:size] = starts[s]
-            _add_keys(codes, members[member_starts[s] : member_starts[s + 1]], n_states, starts[s], low, size, keys)
+            _add_keys(codes, members[ends[s] : ends[s + 1]], n_states, starts[s], low, size, keys)
             if weighted:
                 for row in range(size):
                     if keys[row] >= 0:
@@ -286,6 +308,7 @@ def pair_gains(
 
     The same sum as ``scores.conditional_mutual_information`` times N.
     """
+    # Class by class: one sweep for the margins, one for the sum; cells of one class are n_classes apart.
     widest = 1
     for pair in range(len(starts)):
         widest = max(widest, n_left[pair], n_right[pair])
@@ -326,3 +349,20 @@ def gather_tables(flat: Array, starts: Array, left_strides: Array, right_strides
                 place = starts[table] + left_strides[table] * left + right_strides[table] * right
                 for c in range(n_classes):
                     out[table, left, right, c] = flat[place + c]
+
+
+@kernel
+def next_combination(chosen: Array, n: int) -> int:
+    """Step to the next combination of ``range(n)`` in lexicographic order.
+
+    Returns the first place that changed, or -1 after the last combination.
+    """
+    size = len(chosen)
+    place = size - 1
+    while place >= 0 and chosen[place] == n - size + place:
+        place -= 1
+    if place >= 0:
+        chosen[place] += 1
+        for later in range(place + 1, size):
+            chosen[later] = chosen[later - 1] + 1
+    return place

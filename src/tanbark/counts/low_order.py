@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Counts, Floats
+from tanbark.arrays import Counts
 from tanbark.counts.column_sets import ColumnSet
-from tanbark.counts.engine import PairInformation
-from tanbark.counts.memory import MemoryCounts, measure_tables
-from tanbark.errors import InputError
+from tanbark.counts.engine import CodedRows, DerivedQueries, PairInformation
+from tanbark.counts.information import measure_tables
+from tanbark.errors import InputError, ModelFileError, TanbarkError
+from tanbark.files import atomic_path
 from tanbark.graph.trees import pair_indices
 from tanbark.machine import thread_count
 from tanbark.table import Column, Schema
+from tanbark.table.schema_json import column_document, demand, read_column, read_list
 
-WORTH_THREADS = 1 << 18
+FORMAT, VERSION = "tanbark-counts", 1
+MIN_THREADED_CELLS = 1 << 18  # fewer cells are measured on one thread
 
 
 def pair_sizes(schema: Schema) -> NDArray[np.int64]:
@@ -43,7 +49,7 @@ def stored_cells(schema: Schema, order: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredCounts:
+class StoredCounts(DerivedQueries):
     """The tables of the class with no feature, one feature, and up to ``order`` features.
 
     Parameters
@@ -58,16 +64,6 @@ class StoredCounts:
     schema: Schema
     order: int
     flat: Counts
-
-    @classmethod
-    def of(cls, counts: MemoryCounts, order: int) -> StoredCounts:
-        """Count everything that learners of this order may ask."""
-        target = counts.schema.target
-        parts = [counts.pair_tables()] if order >= 2 else []
-        if order == 3:
-            triples = [(*triple, target) for triple in combinations(range(target), 3)]
-            parts += [table.ravel() for table in counts.tables(triples)]
-        return cls(counts.schema, order, np.concatenate([counts.feature_tables(), *parts]))
 
     @cached_property
     def _pair_starts(self) -> NDArray[np.int64]:
@@ -128,13 +124,6 @@ class StoredCounts:
         table = self.flat[start : start + math.prod(shape)].reshape(shape)
         return table.transpose([stored.index(c) for c in columns])
 
-    def prefetch(self, sets: Iterable[ColumnSet]) -> None:
-        """Do nothing: the tables are there."""
-
-    def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
-        """Look up stored tables, one after another in one flat array."""
-        return np.concatenate([table.ravel() for table in self.tables(sets)])
-
     def stack(self, sets: NDArray[np.int64]) -> Counts:
         """Look up the tables of sets of columns, one a row, that have one shape."""
         target = self.schema.target
@@ -174,13 +163,13 @@ class StoredCounts:
         """Measure the dependence of every two features given the class."""
         states = np.array(self.schema.cardinalities, np.int64)
         first, second = pair_indices(self.schema.target)
-        threads = thread_count(None) if self.flat.size >= WORTH_THREADS else 1
+        threads = thread_count(None) if self.flat.size >= MIN_THREADED_CELLS else 1
         return PairInformation(
             *measure_tables(self.flat, self._pair_starts, states[first], states[second], int(states[-1]), threads)
         )
 
-    def batches(self, size: int = 65536) -> Iterator[tuple[NDArray[np.unsignedinteger], Floats | None]]:
-        """Refuse: the rows are gone."""
+    def batches(self, size: int = 65536) -> Iterator[CodedRows]:
+        """Raise InputError: the rows are not kept."""
         msg = "Stored counts hold no rows; this learner must see the rows themselves. Use fit."
         raise InputError(msg)
 
@@ -205,14 +194,11 @@ class StoredCounts:
             parts.append(new.ravel())
         return replace(larger, flat=np.concatenate(parts))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file that ``tanbark.load_counts`` reads."""
-        from tanbark.counts.low_order_file import save_counts
-
-        save_counts(self, path)
-
-    def of_order(self, order: int) -> StoredCounts:
-        """Return the counts of a lower order that these hold."""
+    def stored(self, order: int) -> StoredCounts:
+        """Return the counts of an order of at most ours."""
+        if order > self.order:
+            msg = f"Counts of order {self.order} hold no tables of order {order}; learn from rows."
+            raise InputError(msg)
         return StoredCounts(self.schema, order, self.flat[: stored_cells(self.schema, order)])
 
     def aligned(self, schema: Schema) -> StoredCounts:
@@ -252,6 +238,14 @@ class StoredCounts:
             msg = "Only counts of the same columns, states and order can be added or subtracted."
             raise InputError(msg)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file for ``tanbark.load_counts``; it appears under its name only when it is whole."""
+        columns = [column_document(column) for column in self.schema.columns]
+        head = {"format": FORMAT, "version": VERSION, "order": self.order, "columns": columns}
+        header = np.frombuffer(json.dumps(head, ensure_ascii=True).encode(), np.uint8)
+        with atomic_path(path) as partial, partial.open("xb") as file:
+            np.savez_compressed(file, head=header, counts=self.flat)
+
 
 def joined_schema(left: Schema, right: Schema) -> Schema:
     """Return a schema with the categories of both, sorted where those of both are."""
@@ -290,3 +284,22 @@ def _places(mine: Column, theirs: Column) -> list[int]:
         raise InputError(msg)
     shift = int(mine.missing_state)
     return [*range(shift), *(theirs.levels.index(level) + shift for level in mine.levels)] or [0]
+
+
+def load_counts(path: str | os.PathLike[str]) -> StoredCounts:
+    """Read counts that ``counts.save`` wrote; they add, subtract, and teach a classifier by ``fit_counts``."""
+    try:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as found:
+            head, flat = json.loads(bytes(found["head"])), found["counts"]
+        demand(isinstance(head, dict) and head.get("format") == FORMAT, "this is no file of counts of Tanbark")
+        demand(head.get("version") == VERSION, f"the version {head.get('version')!r} is unknown to this Tanbark")
+        schema = Schema(tuple(read_column(item) for item in read_list(head["columns"], "columns")))
+        order = head["order"]
+        demand(order in (1, 2, 3) and len(schema.columns) >= 2, "the order of the counts is none")
+        good = flat.ndim == 1 and flat.dtype in (np.int64, np.float64) and len(flat) == stored_cells(schema, order)
+        demand(good, "the counts do not fit the columns")
+        demand(bool(np.isfinite(flat).all() and (flat >= 0).all()), "a count is no number of at least 0")
+        return StoredCounts(schema, order, flat)
+    except (ValueError, KeyError, TypeError, EOFError, RecursionError, zipfile.BadZipFile, TanbarkError) as error:
+        msg = f"{path} is no file of counts of Tanbark, or damaged: {str(error).rstrip('.')}. Save the counts again."
+        raise ModelFileError(msg) from error

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Counts, Floats, Integers
+from tanbark.counts.bitsets import MAX_BIT_STATES, NO_BITSETS, Bitsets, pack
 from tanbark.counts.column_sets import ColumnSet, ColumnSets
-from tanbark.counts.engine import PairInformation
+from tanbark.counts.engine import CodedRows, DerivedQueries, PairInformation
+from tanbark.counts.information import measure_by_cells, measure_tables
+from tanbark.counts.low_order import StoredCounts
 from tanbark.graph.trees import pair_indices
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import CodedTable, Schema, missing_code
 
-MOST_BIT_STATES = 12  # columns with more states get no bitsets: they would outgrow the codes
-MOST_BIT_CELLS = 128  # pairs with more counted cells are faster to count directly
-MOST_SET_CELLS = 512  # sets with more cells are faster to count directly
-DENSE_CELLS = 1 << 22  # larger pair tables are measured by their observed cells alone
-WORTH_THREADS = 1 << 20  # smaller tables are counted before a second thread has started
-BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
+MAX_BIT_PAIR = 128  # counted cells; larger pair tables are faster to count row by row
+MAX_BIT_SET = 512  # cells; larger sets are faster to count row by row
+MAX_DENSE_PAIR = 1 << 22  # larger pair tables are measured by their observed cells alone
+MIN_THREADED_WORK = 1 << 20  # smaller tables are counted before a second thread has started
+PAIR_BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
 
 
-class MemoryCounts:
+class MemoryCounts(DerivedQueries):
     """Count a coded table in memory.
 
     The way of counting is chosen set by set and never changes a count; results do not depend on ``n_jobs``.
@@ -34,7 +36,7 @@ class MemoryCounts:
     def __init__(self, table: CodedTable, *, n_jobs: int | None = None) -> None:
         self._table = table
         self.n_jobs = n_jobs
-        self._threads = thread_count(n_jobs) if table.codes.size >= WORTH_THREADS else 1
+        self._threads = thread_count(n_jobs) if table.codes.size >= MIN_THREADED_WORK else 1
         self._states = np.array(table.schema.cardinalities, np.int64)
 
     @property
@@ -62,11 +64,15 @@ class MemoryCounts:
         weights = self._table.weights
         return float(self._table.n_rows if weights is None else weights.sum())
 
-    def batches(self, size: int = 65536) -> Iterator[tuple[NDArray[np.unsignedinteger], Floats | None]]:
-        """Walk over the coded rows: (columns, rows) codes with their weights."""
+    def batches(self, size: int = 65536) -> Iterator[CodedRows]:
+        """Iterate over the coded rows: (columns, rows) codes with their weights."""
         weights = self._table.weights
         for low, high in blocks(self._table.n_rows, size):
             yield self._table.codes[:, low:high], None if weights is None else weights[low:high]
+
+    def coded_rows(self) -> CodedRows:
+        """Return all coded rows as one contiguous (columns, rows) matrix, and their weights."""
+        return np.ascontiguousarray(self._table.codes), self._table.weights
 
     def tables(self, sets: Sequence[ColumnSet]) -> list[Counts]:
         """Count the joint states of each set of columns, as dense arrays whose axes follow the set."""
@@ -77,9 +83,6 @@ class MemoryCounts:
             low += math.prod(shape)
         return found
 
-    def prefetch(self, sets: Iterable[ColumnSet]) -> None:
-        """Do nothing: a table in memory is counted when it is asked for."""
-
     def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
         """Count sets of columns as ``tables`` does, each the way that suits it, one after another in one flat array."""
         asked = ColumnSets.of(sets)
@@ -87,7 +90,7 @@ class MemoryCounts:
         starts = np.cumsum(sizes) - sizes
         flat = np.zeros(int(sizes.sum()), self._dtype)
         by_bits = self._sets_suit_bits(asked, sizes, highest)
-        for chosen, count in ((by_bits, self._count_sets_by_bits), (~by_bits, self._count_directly)):
+        for chosen, count in ((by_bits, self._count_sets_by_bits), (~by_bits, self._count_by_rows)):
             if chosen.all() and len(sets):
                 count(asked, starts, flat)
             elif chosen.any():
@@ -106,6 +109,16 @@ class MemoryCounts:
             gain[low:high], rows[low:high] = self._measure_pairs(pairs)
         return PairInformation(gain, rows)
 
+    def stored(self, order: int) -> StoredCounts:
+        """Count all tables of the class with up to ``order`` features."""
+        target = self.schema.target
+        parts = [self.feature_tables()]
+        if order >= 2:
+            parts.append(self.pair_tables())
+        if order == 3:
+            parts.append(self.flat_tables([(*triple, target) for triple in combinations(range(target), 3)]))
+        return StoredCounts(self.schema, order, np.concatenate(parts))
+
     def pair_tables(self, pairs: Integers | None = None) -> Counts:
         """Count (i, j, class) for pairs of features, by default all i < j, one table after another in a flat array."""
         if pairs is None:
@@ -118,9 +131,9 @@ class MemoryCounts:
         Columns whose bits are packed are not counted again.
         """
         target = self.schema.target
-        ready = self.__dict__.get("_bitsets")
-        margins = np.zeros((0, 0), self._dtype) if ready is None else ready[4]
-        first = np.full(target, -1) if ready is None else ready[1]
+        packed = "_bitsets" in self.__dict__
+        first = self._bitsets.first if packed else np.full(target, NO_BITSETS)
+        margins = self._bit_margins if packed else np.zeros((0, 0), self._dtype)
         counted = [i for i in range(target) if first[i] < 0]
         found = dict(zip(counted, self.tables([(i, target) for i in counted]) if counted else [], strict=True))
         found.update((i, margins[first[i] : first[i] + self._states[i]]) for i in range(target) if first[i] >= 0)
@@ -137,7 +150,7 @@ class MemoryCounts:
     def _dtype(self) -> type[np.generic]:
         return np.int64 if self._table.weights is None else np.float64
 
-    def _count_directly(self, sets: ColumnSets, starts: Integers, out: Counts) -> None:
+    def _count_by_rows(self, sets: ColumnSets, starts: Integers, out: Counts) -> None:
         from tanbark.counts import kernels
 
         weights = np.zeros(0) if self._table.weights is None else self._table.weights
@@ -145,7 +158,7 @@ class MemoryCounts:
         step = self._sets_at_once(len(starts), len(members) * self._table.codes.shape[1])
 
         def work(low: int, high: int) -> None:
-            kernels.count_sets(
+            kernels.count_sets_by_rows(
                 self._table.codes, weights, members, ends[low : high + 1], self._states, starts[low:high], out
             )
 
@@ -153,47 +166,31 @@ class MemoryCounts:
 
     def _sets_at_once(self, n_sets: int, steps: int) -> int:
         """Return the sets of one task; all of them when starting threads would take longer than the work."""
-        return n_sets if steps < WORTH_THREADS else max(1, -(-n_sets // (4 * self._threads)))
+        return n_sets if steps < MIN_THREADED_WORK else max(1, -(-n_sets // (4 * self._threads)))
 
     def _sets_suit_bits(self, sets: ColumnSets, sizes: Integers, highest: Integers) -> NDArray[np.bool_]:
         """Mark the sets that are counted faster by bitsets: small ones, when there are enough to be worth packing."""
         few = len(sizes) <= len(self._states) and "_plain_bitsets" not in self.__dict__
         if few or self._table.weights is not None:
             return np.zeros(len(sizes), bool)
-        small = (highest <= MOST_BIT_STATES) & (sizes <= MOST_SET_CELLS)
+        small = (highest <= MAX_BIT_STATES) & (sizes <= MAX_BIT_SET)
         return np.asarray(small & (np.diff(sets.ends) > 0))
 
     def _count_sets_by_bits(self, sets: ColumnSets, starts: Integers, out: Counts) -> None:
         from tanbark.counts import kernels
 
-        step = self._sets_at_once(len(starts), len(out) * self._plain_bitsets[0].shape[1])
+        bitsets = self._plain_bitsets
+        step = self._sets_at_once(len(starts), len(out) * bitsets.words.shape[1])
 
         def work(low: int, high: int) -> None:
-            kernels.count_sets_by_bits(
-                *self._plain_bitsets, sets.members, sets.ends[low : high + 1], starts[low:high], out
-            )
+            kernels.count_sets_by_bits(bitsets, sets.members, sets.ends[low : high + 1], starts[low:high], out)
 
         run_threads(work, blocks(len(starts), step), self._threads)
 
     @cached_property
-    def _plain_bitsets(self) -> tuple[Any, ...]:
-        """Pack every state of every small column into bits, the class like the others, and last a bit for each row."""
-        from tanbark.counts import kernels
-
-        codes = self._table.codes
-        n_columns, n_rows = codes.shape
-        small = self._states <= MOST_BIT_STATES
-        held = np.where(small, self._states, 0)
-        first = np.where(small, np.cumsum(held) - held, -1)
-        bits = np.zeros((int(held.sum()) + 1, -(-n_rows // 64)), np.uint64)
-        kernels.pack_bits(codes, np.arange(n_rows), first, self._states, bits)
-        kernels.pack_bits(
-            np.zeros((1, n_rows), np.uint8), np.arange(n_rows), np.zeros(1, np.int64), np.ones(1, np.int64), bits[-1:]
-        )
-        complete = np.array(
-            [int((codes[column] < self._states[column]).all()) for column in range(n_columns)], np.int64
-        )
-        return bits, first, self._states, complete
+    def _plain_bitsets(self) -> Bitsets:
+        """Pack every small column, the class like the others."""
+        return pack(self._table.codes, self._states)
 
     def _observed_cells(self, columns: ColumnSet) -> tuple[Integers, Counts]:
         codes = self._table.codes[list(columns)]
@@ -218,12 +215,12 @@ class MemoryCounts:
         first, second = pair_indices(n)
         pairs = np.stack([first, second], axis=1)
         n_classes = self._states[self.schema.target]
-        sizes = np.minimum(self._states[first] * self._states[second] * n_classes, DENSE_CELLS)
+        sizes = np.minimum(self._states[first] * self._states[second] * n_classes, MAX_DENSE_PAIR)
         low = 0
         ends = np.cumsum(sizes)
         while low < len(pairs):
             before = ends[low] - sizes[low]
-            high = max(low + 1, int(np.searchsorted(ends, before + BLOCK_CELLS, side="right")))
+            high = max(low + 1, int(np.searchsorted(ends, before + PAIR_BLOCK_CELLS, side="right")))
             yield low, high, pairs[low:high]
             low = high
 
@@ -231,11 +228,11 @@ class MemoryCounts:
         n_classes = int(self._states[self.schema.target])
         sizes = self._states[pairs[:, 0]] * self._states[pairs[:, 1]] * n_classes
         gain, rows = np.zeros(len(pairs)), np.zeros(len(pairs))
-        dense = np.flatnonzero(sizes <= DENSE_CELLS)
+        dense = np.flatnonzero(sizes <= MAX_DENSE_PAIR)
         counts, starts = self._count_pairs(pairs[dense])
         left, right = self._states[pairs[dense, 0]], self._states[pairs[dense, 1]]
         gain[dense], rows[dense] = measure_tables(counts, starts, left, right, n_classes, self._threads)
-        for pair in np.flatnonzero(sizes > DENSE_CELLS):
+        for pair in np.flatnonzero(sizes > MAX_DENSE_PAIR):
             ((states, n),) = self.cells([(*pairs[pair].tolist(), self.schema.target)])
             gain[pair], rows[pair] = measure_by_cells(states, n)
         return gain, rows
@@ -246,85 +243,47 @@ class MemoryCounts:
         sizes = self._states[pairs[:, 0]] * self._states[pairs[:, 1]] * n_classes
         starts = np.cumsum(sizes) - sizes
         out = np.zeros(int(sizes.sum()), self._dtype)
-        by_bits = self._suits_bits(pairs)
+        by_bits = self._pairs_suit_bits(pairs)
         if by_bits.any():
-            self._count_by_bits(pairs[by_bits], starts[by_bits], out)
+            self._count_pairs_by_bits(pairs[by_bits], starts[by_bits], out)
         if not by_bits.all():
             target = self.schema.target
             rest = [(int(a), int(b), target) for a, b in pairs[~by_bits]]
-            self._count_directly(ColumnSets.of(rest), starts[~by_bits], out)
+            self._count_by_rows(ColumnSets.of(rest), starts[~by_bits], out)
         return out, starts
 
-    def _suits_bits(self, pairs: Integers) -> NDArray[np.bool_]:
+    def _pairs_suit_bits(self, pairs: Integers) -> NDArray[np.bool_]:
         if self._table.weights is not None:
             return np.zeros(len(pairs), bool)
         left, right = self._states[pairs[:, 0]], self._states[pairs[:, 1]]
-        small = np.maximum(left, right) <= MOST_BIT_STATES
-        return np.asarray(small & ((left - 1) * (right - 1) <= MOST_BIT_CELLS))
+        small = np.maximum(left, right) <= MAX_BIT_STATES
+        return np.asarray(small & ((left - 1) * (right - 1) <= MAX_BIT_PAIR))
 
-    def _count_by_bits(self, pairs: Integers, starts: Integers, out: Counts) -> None:
+    def _count_pairs_by_bits(self, pairs: Integers, starts: Integers, out: Counts) -> None:
         from tanbark.counts import kernels
 
-        bits, first, complete, segments, margins = self._bitsets
+        bitsets, margins = self._bitsets, self._bit_margins
         step = max(1, -(-len(pairs) // (8 * self._threads)))
 
         def work(low: int, high: int) -> None:
-            kernels.count_pairs_by_bits(
-                bits, first, self._states, complete, segments, margins, pairs[low:high], starts[low:high], out
-            )
+            kernels.count_pairs_by_bits(bitsets, margins, pairs[low:high], starts[low:high], out)
 
         run_threads(work, blocks(len(pairs), step), self._threads)
 
     @cached_property
-    def _bitsets(self) -> tuple[Any, ...]:
-        """Pack every state of every small column into bits, each class starting on a word of its own."""
-        from tanbark.counts import kernels
-
+    def _bitsets(self) -> Bitsets:
+        """Pack every small feature, each class starting on a word of its own."""
         codes, target = self._table.codes, self.schema.target
         n_classes = int(self._states[target])
-        sizes = np.bincount(codes[target], minlength=n_classes)
-        segments = np.concatenate([[0], np.cumsum(-(-sizes // 64))])
-        place = np.empty(codes.shape[1], np.int64)
-        kernels.place_by_class(codes[target], 64 * segments, place)
-        small = self._states[:target] <= MOST_BIT_STATES
-        held = np.where(small, self._states[:target], 0)
-        first = np.where(small, np.cumsum(held) - held, -1)
-        bits = np.zeros((int(held.sum()), int(segments[-1])), np.uint64)
-        step = max(1, -(-target // (4 * self._threads)))
+        return pack(
+            codes[:target], self._states[:target], labels=codes[target], n_labels=n_classes, threads=self._threads
+        )
 
-        def work(low: int, high: int) -> None:
-            kernels.pack_bits(codes[low:high], place, first[low:high], self._states[low:high], bits)
+    @cached_property
+    def _bit_margins(self) -> Integers:
+        """Number of rows of every bitset by class."""
+        from tanbark.counts import kernels
 
-        run_threads(work, blocks(target, step), self._threads)
-        margins = np.zeros((len(bits), n_classes), np.int64)
-        kernels.count_bits(bits, segments, margins)
-        rows = np.concatenate([[0], np.cumsum(margins.sum(axis=1))])
-        complete = (small & (rows[first + held] - rows[first] == codes.shape[1])).astype(np.int64)
-        return bits, first, complete, segments, margins
-
-
-def measure_tables(
-    counts: Counts, starts: Integers, left: Integers, right: Integers, n_classes: int, threads: int
-) -> tuple[Floats, Floats]:
-    """Measure pairs by their (left, right, class) tables, which begin at ``starts``: N I(left; right | class) and N."""
-    from tanbark.counts import kernels
-
-    gain, rows = np.zeros(len(starts)), np.zeros(len(starts))
-
-    def work(low: int, high: int) -> None:
-        part = slice(low, high)
-        kernels.pair_gains(counts, starts[part], left[part], right[part], n_classes, gain[part], rows[part])
-
-    run_threads(work, blocks(len(starts), max(1, -(-len(starts) // (4 * threads)))), threads)
-    return gain, rows
-
-
-def measure_by_cells(states: Integers, counts: Counts) -> tuple[float, float]:
-    """Measure one pair by its observed (left, right, class) cells, class by class, without its full table."""
-    gain = 0.0
-    for label in np.unique(states[:, 2]):
-        rows = states[:, 2] == label
-        left, right, n = states[rows, 0], states[rows, 1], counts[rows].astype(float)
-        margins = np.bincount(left, n)[left] * np.bincount(right, n)[right]
-        gain += float((n * np.log(n * n.sum() / margins)).sum())
-    return max(gain, 0.0), float(counts.sum())
+        margins = np.zeros((len(self._bitsets.words), int(self._states[self.schema.target])), np.int64)
+        kernels.count_bits(self._bitsets.words, self._bitsets.segments, margins)
+        return margins

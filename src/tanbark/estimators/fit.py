@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Floats
 from tanbark.checks import check_count
-from tanbark.counts import CountEngine, MemoryCounts, PartedCounts, StoredCounts, stored_cells
+from tanbark.counts import CountEngine, MemoryCounts, PartitionedCounts, StoredCounts, stored_cells
 from tanbark.errors import InputError, OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
@@ -81,7 +81,7 @@ class TableLearner(BaseEstimator):
         """Learn from counts, and from rows where they are there."""
         raise AssertionError("every classifier learns")
 
-    def _collected(self, engine: PartedCounts) -> MemoryCounts | None:
+    def _collected(self, engine: PartitionedCounts) -> MemoryCounts | None:
         """Bring rows that are read in batches into memory where learning needs them there; by default it does not."""
         return None
 
@@ -128,7 +128,7 @@ class TableLearner(BaseEstimator):
         rows = MemoryCounts(table, n_jobs=self.n_jobs)
         order = self._stored_order()
         if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
-            self.counts_ = StoredCounts.of(rows, order)
+            self.counts_ = rows.stored(order)
             return self._learn(self.counts_, rows)
         return self._learn(rows, rows)
 
@@ -191,7 +191,7 @@ class TableLearner(BaseEstimator):
                 f"of a model of its kind; got {have}."
             )
             raise OptionError(msg)
-        self.counts_ = counts.of_order(self._stored_order())
+        self.counts_ = counts.stored(self._stored_order())
         note_schema(self, counts.schema)
         inputs.read_class_prior(self.class_prior, self.classes_)
         return self._learn(self.counts_, None)
@@ -233,7 +233,7 @@ class TableLearner(BaseEstimator):
                 "the column with most states, use fit with all rows, or raise max_cells."
             )
             raise TableTooLargeError(msg)
-        return StoredCounts.of(MemoryCounts(table, n_jobs=self.n_jobs), order)
+        return MemoryCounts(table, n_jobs=self.n_jobs).stored(order)
 
     def _encode_training(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> CodedTable:
         raw = inputs.read_training_features(self, X)

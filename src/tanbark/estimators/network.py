@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
-from tanbark.counts import CountEngine, MemoryCounts, PartedCounts, StoredCounts
+from tanbark.counts import CountEngine, MemoryCounts, PartitionedCounts, StoredCounts
 from tanbark.errors import InputError, OptionError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
@@ -112,7 +112,7 @@ class NetworkClassifier(TableClassifier):
             return 0
         return self._learner()[0].stored_order
 
-    def _collected(self, engine: PartedCounts) -> MemoryCounts | None:
+    def _collected(self, engine: PartitionedCounts) -> MemoryCounts | None:
         parameters = self._parameters()
         quicker = self._learner()[0].wrapper and engine.coded_bytes <= engine.max_memory
         return engine.collected() if quicker or (parameters is not None and parameters.needs_rows) else None

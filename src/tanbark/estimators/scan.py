@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.checks import check_at_least
-from tanbark.counts import PartedCounts, StreamCounts
+from tanbark.counts import PartitionedCounts, StreamCounts
 from tanbark.counts.partitioned.checkpoint import Checkpoint
 from tanbark.counts.partitioned.cluster import Cluster, ClusterCounts, observe
 from tanbark.counts.partitioned.dask import DaskCluster, PartitionSource, current_client, is_client
@@ -203,7 +203,7 @@ def _number(name: str, value: Any, least: int) -> int:
     return int(min(check_at_least(name, value, least), 2**62))
 
 
-def open_counts(model: Any, rows: Scan) -> PartedCounts:
+def open_counts(model: Any, rows: Scan) -> PartitionedCounts:
     """Learn the schema of rows for a classifier, note it on the classifier, and give the engine that counts them."""
     missing = getattr(model, "missing", "available-case")
     if getattr(getattr(model, "parameters", None), "unlabelled", None) is not None:
@@ -216,7 +216,7 @@ def open_counts(model: Any, rows: Scan) -> PartedCounts:
         schema, passes = _learn_schema(model, rows, reader, told, missing_states=missing == "category")
     note_schema(model, schema, rows.source.label_type(rows.target))
     inputs.read_class_prior(model.class_prior, model.classes_)
-    engine: PartedCounts
+    engine: PartitionedCounts
     checkpoint = _open_checkpoint(rows, f"{told}|{schema!r}")
     options: dict[str, Any] = {"max_memory": rows.max_memory, "n_jobs": model.n_jobs, "checkpoint": checkpoint}
     if rows.cluster is None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Codes, Floats
-from tanbark.counts import MemoryCounts, PartedCounts
+from tanbark.counts import MemoryCounts, PartitionedCounts
 from tanbark.counts.partitioned.base import Answer, Question, cut, rows_changed
 from tanbark.evaluation.fold_rows import KEPT_BYTES, Family, FoldRows, families, too_large, with_folds
 from tanbark.evaluation.fold_scores import SURELY_ABOVE_ZERO, best_possible, check_scoring, log_prior
@@ -36,13 +36,13 @@ class FoldPasses:
 
     Parameters
     ----------
-    counts : PartedCounts
+    counts : PartitionedCounts
     folds : (n_rows,) array
         The fold that each row is held out in, from 0, in the order of the rows; none is empty.
     """
 
     def __init__(
-        self, counts: PartedCounts, folds: Folds, *, smooth: float = 0.01, scoring: str = "accuracy",
+        self, counts: PartitionedCounts, folds: Folds, *, smooth: float = 0.01, scoring: str = "accuracy",
         max_cells: int | None = None,
     ) -> None:  # fmt: skip
         check_scoring(scoring, smooth)

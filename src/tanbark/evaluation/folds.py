@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import PredefinedSplit
 from sklearn.utils import check_random_state
 
-from tanbark.counts import MemoryCounts, PartedCounts
+from tanbark.counts import MemoryCounts, PartitionedCounts
 from tanbark.errors import InputError, OptionError
 from tanbark.evaluation.fold_passes import FoldPasses
 from tanbark.evaluation.fold_scores import FoldEvaluator, check_scoring
@@ -35,7 +35,7 @@ def make_evaluator(
     )
 
 
-def _labels(counts: PartedCounts) -> NDArray[np.unsignedinteger]:
+def _labels(counts: PartitionedCounts) -> NDArray[np.unsignedinteger]:
     """Read the labels of all rows, which are kept until the folds are dealt, if there is room for both."""
     n_rows = int(counts.rows_by_piece.sum())
     needed = n_rows * (1 + code_dtype((counts.schema.cardinalities[-1],))().nbytes)

@@ -40,7 +40,7 @@ class Oracle:
     def __init__(self, parents):
         self.parents = parents
 
-    def thin(self, adjacent, children, parents, order, *, both_ends):
+    def prune_edges(self, adjacent, children, parents, order, *, both_ends):
         found, asked = [], 0
         for y, x in itertools.product(children, parents):
             if not adjacent[x, y]:

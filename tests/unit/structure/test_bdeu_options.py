@@ -47,7 +47,7 @@ def test_gaps_are_allowed(cls):
 def test_gaps_in_every_row_are_refused(cls):
     X, y = rows()
     X = X.assign(a=np.where(np.arange(len(X)) % 2, X.a, np.nan), b=np.where(np.arange(len(X)) % 2, np.nan, X.b))
-    with pytest.raises(tb.InputError, match="Every row has a gap"):
+    with pytest.raises(tb.InputError, match="Every row has a missing value"):
         cls().fit(X, y)
 
 

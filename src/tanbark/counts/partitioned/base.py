@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Counts, Floats, Integers
+from tanbark.arrays import Counts, Integers
 from tanbark.counts.column_sets import ColumnSet
-from tanbark.counts.engine import PairInformation
+from tanbark.counts.engine import CodedRows, DerivedQueries, PairInformation
+from tanbark.counts.information import measure_by_cells, measure_tables
 from tanbark.counts.low_order import StoredCounts, stored_cells
-from tanbark.counts.memory import DENSE_CELLS, MemoryCounts, measure_by_cells, measure_tables
+from tanbark.counts.memory import MAX_DENSE_PAIR, MemoryCounts
 from tanbark.errors import InputError
 from tanbark.graph.trees import pair_indices
 from tanbark.machine import thread_count
@@ -50,7 +51,7 @@ class Passes:
         return self.schema + self.counts
 
 
-class PartedCounts(ABC):
+class PartitionedCounts(DerivedQueries, ABC):
     """Answer every question by adding up the answers of parts.
 
     Parameters
@@ -154,10 +155,6 @@ class PartedCounts(ABC):
     def _size(self, columns: ColumnSet) -> int:
         return math.prod(int(self._states[c]) for c in columns)
 
-    def knows(self, columns: ColumnSet) -> bool:
-        """Return whether the table of sorted columns was counted before and is still there."""
-        return self._known(columns) is not None
-
     def _known(self, columns: ColumnSet) -> Counts | None:
         """Return a table that was counted before, its columns sorted."""
         if columns in self._kept:
@@ -181,10 +178,6 @@ class PartedCounts(ABC):
             found[tuple(sorted(columns))] = np.moveaxis(table, 0, -1) if with_class else table
         return found
 
-    def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
-        """Count sets of columns as ``tables`` does, one table after another in one flat array."""
-        return np.concatenate([table.ravel() for table in self.tables(sets)])
-
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[Integers, Counts]]:
         """Count only the cells that occur: for each set the (n_cells, n_columns) states, sorted, and their counts."""
         sets = [tuple(columns) for columns in sets]
@@ -206,7 +199,7 @@ class PartedCounts(ABC):
         n_classes = int(self._states[target])
         sizes = self._states[first] * self._states[second] * n_classes
         gain, rows = np.zeros(len(first)), np.zeros(len(first))
-        dense = np.flatnonzero(sizes <= min(DENSE_CELLS, self.most_cells))
+        dense = np.flatnonzero(sizes <= min(MAX_DENSE_PAIR, self.most_cells))
         for low, high in cut(sizes[dense], self.most_cells):
             chosen = dense[low:high]
             pairs = np.stack([first[chosen], second[chosen]], axis=1)
@@ -226,8 +219,8 @@ class PartedCounts(ABC):
         (flat,) = self.sum_over(partial(_count_stored, order), f"stored {order}")
         return StoredCounts(self._schema, order, flat)
 
-    def batches(self, size: int = 65536) -> Iterator[tuple[NDArray[np.unsignedinteger], Floats | None]]:
-        """Walk over the coded rows: (columns, rows) codes with their weights, in parts of at most ``size`` rows."""
+    def batches(self, size: int = 65536) -> Iterator[CodedRows]:
+        """Iterate over the coded rows: (columns, rows) codes with their weights, in parts of at most ``size`` rows."""
         self.passes.counts += 1
         for part in self._parts():
             yield from MemoryCounts(part, n_jobs=self.n_jobs).batches(size)
@@ -281,14 +274,23 @@ class PartedCounts(ABC):
         weights = np.concatenate([part.weights for part in parts if part.weights is not None]) if weighted else None
         return MemoryCounts(CodedTable(self._schema, codes, weights), n_jobs=self.n_jobs)
 
+    def coded_rows(self) -> CodedRows:
+        """Bring all coded rows into memory as one matrix, with their weights, if ``max_memory`` allows it."""
+        return self.collected().coded_rows()
+
+    @property
+    def counts_in_passes(self) -> bool:
+        """Whether a query is answered by a pass over rows that are not in memory: it is."""
+        return True
+
     @property
     def pass_cost(self) -> float:
-        """What reading a row takes in a pass, in nanoseconds of one core."""
+        """Nanoseconds of one core that reading and coding a row takes."""
         return READ_COST * len(self._states)
 
-    def table_cost(self, cells: int) -> float:
-        """What counting a row into a table takes, in nanoseconds of one core."""
-        return min(CELL_COST * cells, MOST_COST)
+    def table_cost(self, columns: ColumnSet) -> float:
+        """Return the nanoseconds of one core per row to count the table of sorted columns; 0 where it is cached."""
+        return 0.0 if self._known(columns) is not None else min(CELL_COST * self._size(columns), MOST_COST)
 
     @property
     def codes_width(self) -> int:
@@ -300,7 +302,7 @@ class PartedCounts(ABC):
 
     def _batched(self, sets: list[ColumnSet]) -> Iterator[list[ColumnSet]]:
         """Cut sets into batches whose tables are counted in one pass."""
-        sizes = np.array([math.prod(int(self._states[c]) for c in columns) for columns in sets], dtype=float)
+        sizes = np.array([self._size(columns) for columns in sets], dtype=float)
         for low, high in cut(sizes, self.most_cells):
             yield sets[low:high]
 
@@ -391,4 +393,4 @@ def _count_pairs(pairs: Integers, part: MemoryCounts) -> Answer:
 
 
 def _count_stored(order: int, part: MemoryCounts) -> Answer:
-    return [StoredCounts.of(part, order).flat]
+    return [part.stored(order).flat]

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.partitioned.base import Answer, Merge, PartedCounts, Question, answer_parts
+from tanbark.counts.partitioned.base import Answer, Merge, PartitionedCounts, Question, answer_parts
 from tanbark.counts.partitioned.checkpoint import Checkpoint
 from tanbark.table import CodedTable, Schema
 from tanbark.table.observe import Observed
@@ -121,7 +121,7 @@ class _Keep(_ReaderJob):
         return self.reader.kept(numbered[1])
 
 
-class ClusterCounts(PartedCounts):
+class ClusterCounts(PartitionedCounts):
     """Count rows on a cluster.
 
     Parameters

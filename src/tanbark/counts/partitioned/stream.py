@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.partitioned.base import Answer, Merge, PartedCounts, Question, answer_parts
+from tanbark.counts.partitioned.base import Answer, Merge, PartitionedCounts, Question, answer_parts
 from tanbark.counts.partitioned.checkpoint import Checkpoint
 from tanbark.counts.partitioned.row_cache import CodedStore
 from tanbark.machine import read_ahead, thread_count
@@ -20,7 +20,7 @@ CODED_COST = 0.5  # nanoseconds to read a code back
 IN_MEMORY = 4  # the share of max_memory that coded rows may take is one in so many
 
 
-class StreamCounts(PartedCounts):
+class StreamCounts(PartitionedCounts):
     """Count the rows of a source in passes.
 
     Coded rows that take at most a quarter of ``max_memory`` are kept, and later passes need not read them again. Others

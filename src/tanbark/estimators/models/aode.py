@@ -9,7 +9,7 @@ import numpy as np
 
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_at_least
-from tanbark.counts import CountEngine, MemoryCounts, PartedCounts, StoredCounts
+from tanbark.counts import CountEngine, MemoryCounts
 from tanbark.errors import TableTooLargeError
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
@@ -48,10 +48,8 @@ class AveragedClassifier(TableClassifier):
                     f"{'AODE' if order == 2 else 'TAN'}, or raise max_cells."
                 )
                 raise TableTooLargeError(msg)
-        if isinstance(counts, PartedCounts):
+        if not hasattr(self, "counts_"):
             self.counts_ = counts.stored(self._stored_order())
-        elif not hasattr(self, "counts_") and rows is not None:
-            self.counts_ = StoredCounts.of(rows, self._stored_order())
         return self._estimate()
 
     def _estimate(self) -> Self:

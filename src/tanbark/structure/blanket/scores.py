@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from tanbark.arrays import Floats, Integers
 from tanbark.checks import check_positive
-from tanbark.counts import CountEngine, PartedCounts
+from tanbark.counts import CountEngine
 from tanbark.errors import OptionError, find
 from tanbark.machine import run_threads, thread_count
 from tanbark.scores import mml
@@ -60,15 +60,10 @@ class Rows:
     @classmethod
     def of(cls, counts: CountEngine) -> Rows:
         """Take the rows of an engine."""
-        if isinstance(counts, PartedCounts):
-            counts = counts.collected()
-        batches = list(counts.batches())
-        codes = np.concatenate([codes for codes, _ in batches], axis=1)
-        parts = [weights for _, weights in batches if weights is not None]
+        codes, weights = counts.coded_rows()
         *states, n_classes = counts.schema.cardinalities
         top = np.array(states, codes.dtype).reshape(-1, 1)
         features = np.minimum(codes[:-1], top)
-        weights = np.concatenate(parts) if parts else None
         return cls(features, codes[-1].astype(np.int64), weights, tuple(states), n_classes)
 
     @property

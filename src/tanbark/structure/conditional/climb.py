@@ -17,7 +17,6 @@ from tanbark.errors import OptionError
 from tanbark.graph import Dag
 from tanbark.machine import run_threads, thread_count
 from tanbark.structure.ascent import Move, climb
-from tanbark.structure.constraint.independence import coded_rows
 from tanbark.structure.greedy.moves import REVERSE, MovingGraph
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import Arcs, Rules, make_dag, make_rules
@@ -37,14 +36,14 @@ class DistinctRows:
     """
 
     def __init__(self, counts: CountEngine) -> None:
-        codes, weights = coded_rows(counts)
+        codes, weights = counts.coded_rows()
         schema = counts.schema
         n_classes = schema.cardinalities[-1]
         cells = _row_numbers(codes[:-1], schema.cardinalities) * n_classes + codes[-1]
         cells, first, place = np.unique(cells, return_index=True, return_inverse=True)
         rows, row_of = np.unique(cells // n_classes, return_inverse=True)
         self.states = np.array([n_classes, *schema.cardinalities[:-1]], np.int64)
-        self.weights = np.bincount(place, weights if len(weights) else None, len(cells)).astype(np.float64)
+        self.weights = np.bincount(place, weights, len(cells)).astype(np.float64)
         self.labels = codes[-1, first].astype(np.int64)
         self.starts = np.searchsorted(row_of, np.arange(len(rows) + 1)).astype(np.int64)
         self.codes = np.ascontiguousarray(codes[:-1, first[self.starts[:-1]]])
@@ -273,7 +272,7 @@ def search(
     go to additions before deletions before reversals, then to arcs from the class, then to the earlier columns.
     """
     rules, begin = _class_first(counts, max_parents, required, forbidden, start)
-    trace, threads = Trace(), thread_count(getattr(counts, "n_jobs", None))
+    trace, threads = Trace(), thread_count(counts.n_jobs)
 
     def first() -> Conditional:
         rows = DistinctRows(counts)

@@ -11,41 +11,41 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Integers
 from tanbark.checks import check_count, check_ess, check_flag
-from tanbark.counts import CountEngine, PartedCounts
+from tanbark.counts import CountEngine
 from tanbark.graph import Dag
 from tanbark.graph.pdag import PartialGraph
-from tanbark.structure.constraint.independence import IndependenceTests, family_scores
-from tanbark.structure.constraint.streamed_tests import LevelTests
+from tanbark.structure.constraint.independence import IndependenceTests
+from tanbark.structure.constraint.streamed_tests import StreamedTests
 from tanbark.structure.result import Learnt
 
 
 class Tests(Protocol):
-    """Whoever can delete the edges of a graph that sets of a given size separate."""
+    """A way to delete the edges of a graph that conditioning sets of a given size separate."""
 
-    def thin(
+    def prune_edges(
         self, adjacent: NDArray[np.bool_], children: Integers, parents: Integers, order: int, *, both_ends: bool
     ) -> tuple[Integers, int]:
-        """Delete edges from ``parents`` into ``children``; give (x, y, separating set) rows and the number of tests."""
+        """Delete edges from ``parents`` into ``children``; return (x, y, separating set) rows and the test count."""
 
 
 @dataclass
 class Report:
-    """What a run of recursive autonomy identification did.
+    """Statistics of a run of recursive autonomy identification.
 
     Parameters
     ----------
     tests : dict
-        Tests of independence by order (the number of features in the condition).
+        Tests of independence by order (the number of features in the conditioning set).
     edges : dict
-        Edges between the variables that the tests of up to each order left.
+        Edges between the variables that remained after the tests of up to each order.
     n_splits : int
-        How many structures were decomposed into descendants and their ancestors.
+        Number of structures that were decomposed into descendants and their ancestors.
     n_substructures : int
-        How many parts these splits gave.
+        Number of parts of these decompositions.
     n_calls : int
-        How many structures were looked at, whole ones and parts.
+        Number of structures that were examined, whole ones and parts.
     n_violations : int
-        How often a directed edge had to be turned, or an unshielded collider made, to get a graph without cycles.
+        Number of directed edges that were reversed, or new v-structures, in extending the graph to a DAG.
     """
 
     tests: Counter[int] = field(default_factory=Counter)
@@ -59,7 +59,7 @@ class Report:
 def learn_augmented(
     counts: CountEngine, *, ess: float = 1.0, max_order: int | None = None, start_order: int = 0, strict: bool = False
 ) -> Learnt:
-    """Learn an augmented naive Bayes: the graph over the features, with the class in every condition (RAI-ANB).
+    """Learn an augmented naive Bayes: the graph over the features, with the class in every conditioning set (RAI-ANB).
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ def learn_augmented(
     ess : float
         Equivalent sample size of the BDeu prior that the Bayes factor rests on.
     max_order : int, optional
-        The most features in a condition; None goes on until no edge has enough neighbours.
+        The most features in a conditioning set; None goes on until no edge has enough neighbours.
     start_order : int
-        Features in the condition of the first tests: 0 begins with the class alone.
+        Features in the conditioning sets of the first tests: 0 begins with the class alone.
     strict : bool
-        Direct edges that colliders want to point both ways only by triples that separated their ends.
+        Direct an edge that v-structures direct both ways only by triples whose ends were separated.
 
     Notes
     -----
@@ -107,28 +107,28 @@ def learn_general(
 
 
 def _make_tests(counts: CountEngine, *, given_class: bool, ess: float) -> Tests:
-    """Test by the rows where they are in memory, and by tables of a whole level where they are not."""
-    make = LevelTests if isinstance(counts, PartedCounts) else IndependenceTests
-    return make(counts, given_class=given_class, ess=ess)  # type: ignore[arg-type]  # the engine was asked for above
+    """Test edge by edge on rows in memory, or by tables of many tests where each query is a pass."""
+    make = StreamedTests if counts.counts_in_passes else IndependenceTests
+    return make(counts, given_class=given_class, ess=ess)
 
 
 def _finish(counts: CountEngine, dag: Dag, ess: float, report: Report) -> Learnt:
     families = [(*parents, node) for node, parents in enumerate(dag.parents)]
-    return Learnt(dag, float(family_scores(counts, families, ess).sum()), report=report)
+    return Learnt(dag, float(counts.family_scores(families, ess=ess).sum()), report=report)
 
 
 def identify(
     graph: PartialGraph, tests: Tests, nodes: Integers, start_order: int = 0, max_order: int | None = None, *,
     strict: bool = False,
 ) -> Report:  # fmt: skip
-    """Thin and direct a graph in place, from tests of low order to high and from the whole to its parts."""
+    """Prune and direct a graph in place, from tests of low order to high and from the whole to its parts."""
     report = Report()
     deleted: Counter[int] = Counter()
     edges = int((graph.adjacent | graph.adjacent.T).sum()) // 2
     nothing = np.zeros(0, np.int64)
     guard = "ambiguous" if strict else "none"
 
-    def look_at(order: int, inner: Integers, outer: Integers) -> None:
+    def examine(order: int, inner: Integers, outer: Integers) -> None:
         report.n_calls += 1
         adjacent = graph.adjacent
         if not len(inner) or adjacent[:, inner].sum(axis=0).max() <= order:
@@ -138,7 +138,7 @@ def identify(
         for parents in (outer, inner):
             if parents is inner:
                 graph.orient_by_rules(inner, "all")
-            found, asked = tests.thin(adjacent, inner, parents, order, both_ends=parents is inner)
+            found, asked = tests.prune_edges(adjacent, inner, parents, order, both_ends=parents is inner)
             graph.delete(found)
             deleted[order] += len(found)
             report.tests[order] += asked
@@ -150,10 +150,10 @@ def identify(
         report.n_splits += bool(groups)
         report.n_substructures += len(groups) + 1 if groups else 0
         for group in groups:
-            look_at(order + 1, group, outer)
-        look_at(order + 1, descendants, np.union1d(outer, ancestors))
+            examine(order + 1, group, outer)
+        examine(order + 1, descendants, np.union1d(outer, ancestors))
 
-    look_at(start_order, nodes, nothing)
+    examine(start_order, nodes, nothing)
     graph.orient_by_rules(nodes, guard)
     for order in sorted(deleted):
         edges -= deleted[order]
@@ -162,7 +162,7 @@ def identify(
 
 
 def check_options(ess: object, max_order: object, start_order: object, strict: object) -> None:
-    """Refuse options that recursive autonomy identification cannot have."""
+    """Validate the options of recursive autonomy identification."""
     check_ess(ess)
     if max_order is not None:
         check_count("max_order", max_order)

@@ -1,56 +1,48 @@
-"""Tests of independence for rows that are not in memory: the tables of a whole level are counted in one pass."""
+"""Tests of independence for rows that are not in memory: tables of many tests are counted in one pass."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import combinations, islice
+from collections.abc import Iterator
+from itertools import chain, combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from tanbark.arrays import TIE, Counts, Integers
 from tanbark.counts.column_sets import ColumnSet
-from tanbark.counts.partitioned.base import PartedCounts
-from tanbark.structure.constraint.independence import make_store
+from tanbark.counts.engine import CountEngine, Test
+from tanbark.scores.dirichlet import log_bayes_factor, make_term_cache
 
-Test = tuple[int, int, tuple[int, ...]]
+MAX_DENSE_TEST = 1 << 20  # cells; larger tables are tested by their observed cells
+SPARSE_CELLS = 1 << 16  # cells that a table of observed cells is assumed to need
+MIN_PREFETCH = 64.0  # nanoseconds per row that prefetched tables may cost where a pass costs nothing
+FIRST_TESTS = 4  # tests of each edge that are prefetched first
+MAX_CACHED_COUNT = 1 << 20
 
-MOST_DENSE = 1 << 20  # larger tables are tested by their observed cells
-SPARSE_ROOM = 1 << 16  # what observed cells are taken to need
-LEAST_AHEAD = 64.0  # nanoseconds a row for tables that are counted ahead where a pass costs nothing
-FEW = 4  # tests of each edge that are counted ahead first
 
-
-class LevelTests:
+class StreamedTests:
     """Delete edges by the Bayes factor, as ``IndependenceTests`` does, from tables that a pass over the rows counts.
 
-    A test that needs a new table has tables of tests that may be asked after it counted too: the rest of its own edge,
-    then a few of each edge to come, then more of each, and so on, first those of its own call and then those of the
-    whole graph at the same order. Edges only ever go, so what is asked later is among them. How many are counted ahead
-    is a matter of memory and of price: the first time at an order as many as cost what the passes themselves cost, and
-    twice as much each further time, so that neither passes nor tables that nobody asks for can take most of the time.
+    A test that needs a new table prefetches those of tests that may follow: the rest of its own edge, then a few of
+    each later edge, then more of each, and so on, first those of its own call and then those of the whole graph at the
+    same order. Edges are only ever deleted, so later tests are among them. How many are prefetched is limited by memory
+    and by cost: the first time at an order as many as cost what the passes themselves cost, and twice as much each
+    further time, so that neither passes nor tables that are never used can take most of the time.
     """
 
-    def __init__(self, counts: PartedCounts, *, given_class: bool, ess: float = 1.0) -> None:
+    def __init__(self, counts: CountEngine, *, given_class: bool, ess: float = 1.0) -> None:
         self._counts, self._ess = counts, float(ess)
         target = counts.schema.target
         self._given = (target,) if given_class else ()
         self._states = np.array(counts.schema.cardinalities, np.int64)
         self._base = int(self._states[target]) if given_class else 1
-        self._store = make_store(1 << 20)
+        self._cache = make_term_cache(MAX_CACHED_COUNT)
         self._budget, self._order = 0.0, -1
         self._tables: dict[ColumnSet, Counts] = {}
         self._cells: dict[ColumnSet, tuple[Integers, Counts]] = {}
 
-    def log_factor(self, x: int, y: int, given: Sequence[int] = ()) -> float:
-        """Return ln BF(x, y | given, and the class where it is always given); positive means independent."""
-        test = (x, y, tuple(given))
-        self._fetch(iter([test]), test)
-        return self._factor(test)
-
-    def thin(
+    def prune_edges(
         self, adjacent: NDArray[np.bool_], children: Integers, parents: Integers, order: int, *, both_ends: bool
     ) -> tuple[Integers, int]:
         """Delete every edge from ``parents`` into ``children`` that some potential parents of the child separate."""
@@ -68,7 +60,7 @@ class LevelTests:
                 for chosen in combinations(candidates, order):
                     asked += 1
                     if order and again and all(adjacent[z, x] for z in chosen):
-                        continue  # asked before, from the other end
+                        continue  # tested before, from the other end
                     test = (x, y, chosen)
                     if self._key(test) not in self._tables and self._key(test) not in self._cells:
                         rest = _upcoming(adjacent, children[place:], parents, number, order)
@@ -83,25 +75,22 @@ class LevelTests:
         x, y, given = test
         return tuple(sorted((x, y, *given, *self._given)))
 
-    def _size(self, columns: ColumnSet) -> int:
-        return math.prod(int(self._states[c]) for c in columns)
-
     def _fetch(self, upcoming: Iterator[Test], first: Test) -> None:
-        """Count what a test needs, and what comes after it as far as there is room and it pays."""
+        """Count what a test needs, and what tests after it need as far as memory and cost allow."""
         again, self._order = len(first[2]) == self._order, len(first[2])
-        self._budget = 2 * self._budget if again else 2 * self._counts.pass_cost + LEAST_AHEAD
-        room, cost = self._counts.most_cells // 2, 0.0  # tables stand here and in the engine
+        self._budget = 2 * self._budget if again else 2 * self._counts.pass_cost + MIN_PREFETCH
+        cells, cost = self._counts.most_cells // 2, 0.0  # tables stand here and in the engine
         dense: dict[ColumnSet, None] = {}
         sparse: dict[ColumnSet, None] = {}
-        for test in _chain(first, upcoming):
+        for test in chain([first], upcoming):
             key = self._key(test)
             if key in dense or key in sparse:
                 continue
-            size = self._size(key)
-            large = size > min(MOST_DENSE, self._counts.most_cells)
-            room -= SPARSE_ROOM if large else size
-            cost += 0.0 if self._counts.knows(key) else self._counts.table_cost(size)
-            if (room < 0 or cost > self._budget) and (dense or sparse):
+            size = math.prod(int(self._states[c]) for c in key)
+            large = size > min(MAX_DENSE_TEST, self._counts.most_cells)
+            cells -= SPARSE_CELLS if large else size
+            cost += self._counts.table_cost(key)
+            if (cells < 0 or cost > self._budget) and (dense or sparse):
                 break
             (sparse if large else dense)[key] = None
         self._tables = dict(zip(dense, self._counts.tables(list(dense)), strict=True))
@@ -113,49 +102,29 @@ class LevelTests:
         x, y, given = test
         key = self._key(test)
         if key in self._cells:
-            return self._sparse_factor(test)
+            cells, counts = self._cells[key]
+            columns = [*given, *self._given, x, y]
+            places = [key.index(c) for c in columns]
+            return log_bayes_factor(cells[:, places], counts, self._states[columns].tolist(), self._ess)
         axes = [key.index(c) for c in (*reversed(given), x, y, *self._given)]
         table = np.ascontiguousarray(self._tables[key].transpose(axes)).ravel()
         n_x, n_y = int(self._states[x]), int(self._states[y])
         n_z = math.prod(int(self._states[c]) for c in given)
         whole = table.dtype == np.int64
         found: float = kernels.factor_of_table(
-            table, n_z, n_x, n_y, self._base, float(n_z * self._base), self._ess, whole, self._store
+            table, n_z, n_x, n_y, self._base, float(n_z * self._base), self._ess, whole, self._cache
         )
         return found
-
-    def _sparse_factor(self, test: Test) -> float:
-        x, y, given = test
-        key = self._key(test)
-        states, counts = self._cells[key]
-        z = [key.index(c) for c in (*given, *self._given)]
-        q = float(math.prod(int(self._states[c]) for c in given) * self._base)
-        return (
-            self._h(states[:, [*z, key.index(x)]], counts, q * int(self._states[x]))
-            + self._h(states[:, [*z, key.index(y)]], counts, q * int(self._states[y]))
-            - self._h(states[:, z], counts, q)
-            - self._h(states, counts, q * int(self._states[x] * self._states[y]))
-        )
-
-    def _h(self, states: Integers, counts: Counts, q: float) -> float:
-        _, place = np.unique(states, axis=0, return_inverse=True)
-        n = np.bincount(place.ravel(), counts)
-        return float((gammaln(self._ess / q + n) - gammaln(self._ess / q)).sum())
 
 
 def _others(adjacent: NDArray[np.bool_], x: int, y: int) -> list[int]:
     return [z for z in np.flatnonzero(adjacent[:, y]).tolist() if z != x]
 
 
-def _chain(first: Test, rest: Iterator[Test]) -> Iterator[Test]:
-    yield first
-    yield from rest
-
-
 def _upcoming(
     adjacent: NDArray[np.bool_], children: Integers, parents: Integers, number: int, order: int
 ) -> Iterator[Test]:
-    """List what may be asked from one edge on: all of this edge, then a few of each edge, then more of each."""
+    """List the tests that may follow from one edge on: all of this edge, then a few of each edge, then more of each."""
     everyone = np.arange(len(adjacent))
     edges: dict[tuple[int, int], Iterator[tuple[int, ...]]] = {}
     for ends, starts, skipped in ((children, parents, number), (everyone, everyone, 0)):
@@ -165,7 +134,7 @@ def _upcoming(
                     edges[x, y] = combinations(_others(adjacent, x, y), order)
     first = (int(parents[number]), int(children[0]))
     yield from ((*first, chosen) for chosen in edges.pop(first))
-    some = FEW
+    some = FIRST_TESTS
     while edges:
         for (x, y), sets in list(edges.items()):
             found = list(islice(sets, some))

@@ -16,7 +16,7 @@ from tanbark.counts import CountEngine
 from tanbark.errors import NotProvedWarning, TableTooLargeError, find, warn
 from tanbark.graph import Dag
 from tanbark.machine import run_threads, thread_count
-from tanbark.structure.exact.subset_scores import complete_rows, subset_scores
+from tanbark.structure.exact.subset_scores import CompleteRows, subset_scores
 from tanbark.structure.progress import Progress
 from tanbark.structure.result import Learnt
 
@@ -104,8 +104,7 @@ def learn_augmented(
     parents: list[tuple[int, ...]] = [()] * schema.target
     for node, found in search.run().items():
         parents[node] = found
-    codes, weights = search.rows
-    alone = subset_scores(codes, weights, schema.cardinalities, (schema.target,), given=None, ess=search.ess, n_jobs=1)
+    alone = subset_scores(search.rows, (schema.target,), given=None, ess=search.ess, n_jobs=1)
     prior = float(alone[1] - alone[0])
     report = replace(search.report, bound=search.report.bound + prior)
     return Learnt(Dag.augmented(schema.names, parents), search.total + prior, report=report)
@@ -145,14 +144,13 @@ class _Search:
         self.most = self.n if max_parents is None else int(max_parents)
         told = verbose or (sys.stderr.isatty() and self.n >= LONG_WORK)
         self.progress = Progress("exact search", told=told)
-        self.cardinalities = counts.schema.cardinalities
-        self.n_jobs = getattr(counts, "n_jobs", None)
+        self.n_jobs = counts.n_jobs
         self.n_bytes, self.allowed = needed_memory(self.n), allowed_memory(max_memory)
         fits = self.n_bytes <= self.allowed
         self.method = ("dp" if fits else "ip") if method == "auto" else method
         if self.method == "dp" and not fits:
             refuse_memory(self.n, self.n_bytes, self.allowed)
-        self.rows = complete_rows(counts)
+        self.rows = CompleteRows.of(counts)
         self.total = 0.0
         self.report = ExactReport(self.method, self.n, self.n_bytes)
 
@@ -170,11 +168,9 @@ class _Search:
         progress.say(f"{1 << n:,} sets of {n} columns, {self.n_bytes / GIB:.2f} GiB")
         begun = time.perf_counter()
         progress.start()
-        codes, weights = self.rows
         h = subset_scores(
-            codes, weights, self.cardinalities, self.columns, given=self.given, ess=self.ess, n_jobs=self.n_jobs,
-            advance=progress.advance,
-        )  # fmt: skip
+            self.rows, self.columns, given=self.given, ess=self.ess, n_jobs=self.n_jobs, advance=progress.advance
+        )
         progress.say(f"counted and scored all sets in {time.perf_counter() - begun:.1f} s")
         begun = time.perf_counter()
         best = np.empty((n, 1 << (n - 1)))
@@ -215,8 +211,8 @@ class _Search:
         begun = time.perf_counter()
         work = np.inf if self.time_limit is None else self.time_limit * LISTING_SHARE * ROWS_A_SECOND
         found = candidate_families(
-            self.rows, self.cardinalities, self.columns, given=self.given, ess=self.ess, most=self.max_parents,
-            max_memory=self.allowed, max_work=work, n_jobs=self.n_jobs, tell=self.progress.say,
+            self.rows, self.columns, given=self.given, ess=self.ess, max_parents=self.max_parents,
+            max_memory=self.allowed, max_work=work, n_jobs=self.n_jobs, report=self.progress.say,
         )  # fmt: skip
         seconds = time.perf_counter() - begun
         self.progress.say(f"{len(found.child):,} candidate parent sets in {seconds:.1f} s")

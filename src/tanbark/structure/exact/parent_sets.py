@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
+from tanbark.counts.column_sets import combination_at
 from tanbark.machine import blocks, run_threads, thread_count
-from tanbark.structure.constraint.independence import combination_at, make_store
+from tanbark.scores.dirichlet import h, make_term_cache
+from tanbark.structure.exact.subset_scores import CompleteRows
 
-SMALLEST_BLOCK = 256
-FAMILY_BYTES, SET_BYTES = 19, 14  # what a family of the two sizes at hand takes, and a set
-
-Rows = tuple[NDArray[np.unsignedinteger], NDArray[np.float64]]
+MIN_SETS_PER_TASK = 256
+FAMILY_BYTES, SET_BYTES = 19, 14  # memory per family of the two sizes in use, and per set
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,9 @@ class Candidates:
     member : (k, n) array of bool
         Who the parents are.
     largest : int
-        The most parents that were looked at.
+        The most parents that were considered.
     beyond : (n,) array
-        A score that no larger set reaches, per child; -inf where larger ones cannot be better than those listed.
+        An upper bound on the score of larger sets, per child; -inf where these cannot be better than those listed.
     """
 
     child: NDArray[np.int64]
@@ -46,61 +45,57 @@ class Candidates:
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are."""
+        """Number of searched columns."""
         return len(self.beyond)
 
 
 def candidate_families(
-    rows: Rows, cardinalities: tuple[int, ...], columns: tuple[int, ...], *, given: int | None, ess: float,
-    most: int | None, max_memory: float, max_work: float, n_jobs: int | None, tell: Callable[[str], None],
+    rows: CompleteRows, columns: tuple[int, ...], *, given: int | None, ess: float, max_parents: int | None,
+    max_memory: float, max_work: float, n_jobs: int | None, report: Callable[[str], None],
 ) -> Candidates:  # fmt: skip
-    r"""List the parent sets that a network of highest BDeu score may need, sizes ascending.
+    r"""List the parent sets that a network of highest BDeu score may need, by ascending size.
 
-    A set goes if a subset of it scores as well. All supersets of a set P go unscored if a subset of P scores above what
-    any of them can,
+    A set is pruned if a subset of it scores as well. All supersets of a set P are pruned unscored if a subset of P
+    scores above what any of them can,
 
     .. math:: s_i(T) \le -D_i(P) \ln r_i \quad \text{for all } T \supseteq P,
 
     with the number D of observed cells of the child and P and the child's number r of states: the first row of a
     configuration has probability 1/r, and the first with a further state less than that. This holds for whole counts
-    and for weights of at least 1; with smaller ones nothing goes unscored.
+    and for weights of at least 1; with smaller ones no set is pruned unscored.
 
     Parameters
     ----------
-    rows : codes and weights, without gaps
-    cardinalities : tuple of int
+    rows : CompleteRows
     columns : tuple of int
         The searched columns.
     given : int, optional
         A further column that is in every family.
-    ess : float
-    most : int, optional
-        The most parents.
     max_memory : float
-        Bytes that a size may take; larger sizes are left out, and ``beyond`` says what they might score.
+        Bytes that a size may take; larger sizes are left out, and ``beyond`` bounds their scores.
     max_work : float
         The same for the sets of one size times the rows.
-    n_jobs : int, optional
-    tell : callable
-        Is told of every size.
+    report : callable
+        Called with a line about every size.
     """
-    levels = _Levels(rows, cardinalities, columns, given, ess, n_jobs)
+    levels = _Levels(rows, columns, given, ess, n_jobs)
     n = len(columns)
-    limit = n - 1 if most is None else min(most, n - 1)
+    limit = n - 1 if max_parents is None else min(max_parents, n - 1)
     found = [levels.next()]
     size = 1
-    while size <= limit and levels.alive.any():
+    while size <= limit and levels.level.alive.any():
         sets = math.comb(n, size + 1)
         needed = sets * (FAMILY_BYTES * (size + 1) + SET_BYTES)
         if needed > max_memory or sets * levels.n_rows > max_work:
-            tell(f"sets of {size} parents and more left out: {sets:,} sets, {needed / 2**30:,.2f} GiB")
+            report(f"sets of {size} parents and more left out: {sets:,} sets, {needed / 2**30:,.2f} GiB")
             break
         found.append(levels.next())
         size += 1
-        tell(f"{len(found[-1][0]):,} candidate sets of {size - 1} parents")
-    beyond = levels.beyond() if size < n and (most is None or size <= most) else np.full(n, -np.inf)
+        report(f"{len(found[-1][0]):,} candidate sets of {size - 1} parents")
+    unfinished = size < n and (max_parents is None or size <= max_parents)
     child, score, member = (np.concatenate([part[k] for part in found]) for k in range(3))
     order = np.lexsort((-score, child))
+    beyond = levels.bound_larger() if unfinished else np.full(n, -np.inf)
     return Candidates(child[order], score[order], member[order], size - 1, beyond)
 
 
@@ -108,67 +103,66 @@ class _Levels:
     """The families of one size after another."""
 
     def __init__(
-        self, rows: Rows, cardinalities: tuple[int, ...], columns: tuple[int, ...], given: int | None, ess: float,
-        n_jobs: int | None,
-    ) -> None:  # fmt: skip
-        codes, weights = rows
-        if len(weights):
-            codes, weights = codes[:, weights > 0], weights[weights > 0]
-        labels = np.zeros(codes.shape[1], np.int64) if given is None else codes[given].astype(np.int64)
-        states = np.array([cardinalities[c] for c in columns], np.int64)
-        self.n, self.n_rows, self.threads = len(columns), codes.shape[1], thread_count(n_jobs)
-        self.counting = (
-            np.ascontiguousarray(codes[list(columns)]), weights, states, labels,
-            1 if given is None else cardinalities[given], ess,
-        )  # fmt: skip
-        self.log_states = np.log(states)
+        self, rows: CompleteRows, columns: tuple[int, ...], given: int | None, ess: float, n_jobs: int | None
+    ) -> None:
+        from tanbark.structure.exact.parent_set_kernels import Level
+
+        self.rows = rows.positive().labelled(columns, given)
+        self.ess, self.n, self.threads = ess, len(columns), thread_count(n_jobs)
+        self.n_rows = len(self.rows.labels)
+        weights = self.rows.weights
+        self.log_states = np.log(self.rows.n_states)
         self.prune = bool((weights >= 1).all())
         self.size = 0
-        alone = np.bincount(labels, weights if len(weights) else None, self.counting[4])
-        a = ess / len(alone)
-        self.h, self.cells = np.array([(gammaln(a + alone) - gammaln(a)).sum()]), np.zeros(1, np.int32)
-        self.best, self.alive = np.zeros((1, 0)), np.ones((1, 0), bool)
+        by_label = np.bincount(self.rows.labels, weights if len(weights) else None, self.rows.n_labels)
+        families = np.zeros((1, 0), bool)
+        self.level = Level(
+            np.array([h(by_label, len(by_label), ess)]), np.zeros(1, np.int32), families, np.zeros((1, 0)), families,
+            families,
+        )  # fmt: skip
 
     def _calls(self, size: int) -> list[tuple[NDArray[np.int64], int, int]]:
-        """Cut the sets of a size into stretches: the first set of each, its number, and where it ends."""
+        """Cut the sets of a size into tasks: the first set of each, its number, and where it ends."""
         total = math.comb(self.n, size)
-        step = max(SMALLEST_BLOCK, -(-total // (8 * self.threads)))
+        step = max(MIN_SETS_PER_TASK, -(-total // (8 * self.threads)))
         return [(combination_at(start, self.n, size), start, stop) for start, stop in blocks(total, step)]
 
-    def _numbers(self, size: int) -> NDArray[np.int64]:
+    def _binomials(self, size: int) -> NDArray[np.int64]:
         """Return the binomials "a over b", b up to a size."""
         return np.array([[math.comb(a, b) for b in range(size + 1)] for a in range(self.n + 1)], np.int64)
 
-    def _count(self, size: int, wanted: Any, h: NDArray[np.float64], cells: NDArray[np.int32]) -> None:
+    def _count(self, size: int, wanted: Any, level: Any) -> None:
+        """Fill in h and the number of observed cells of the wanted sets of a size."""
         from tanbark.structure.exact import parent_set_kernels as kernels
 
         def work(chosen: NDArray[np.int64], start: int, stop: int) -> None:
-            store = make_store(self.n_rows)
-            kernels.count_sets(chosen, start, stop, wanted, *self.counting, store, h, cells)
+            cache = make_term_cache(self.n_rows)
+            kernels.h_of_sets(chosen, start, stop, wanted, self.rows, self.ess, cache, level.h, level.cells)
 
         run_threads(work, self._calls(size), self.threads)
 
     def next(self) -> tuple[NDArray[Any], ...]:
-        """Go on to the next size; give child, score and members of its candidates."""
+        """Go on to the next size; return child, score and members of its candidates."""
         from tanbark.structure.exact import parent_set_kernels as kernels
 
-        size = self.size + 1
+        below, size = self.level, self.size + 1
         shape = math.comb(self.n, size), size
-        numbers, calls = self._numbers(size), self._calls(size)
-        opened = np.zeros(shape, bool)
-        run_threads(kernels.open_families, [(c.copy(), a, b, numbers, self.alive, opened) for c, a, b in calls],
-                    self.threads)  # fmt: skip
-        wanted = np.zeros(len(self.h), bool)
+        binomials, calls = self._binomials(size), self._calls(size)
+        level = kernels.Level(
+            np.full(shape[0], np.nan), np.zeros(shape[0], np.int32), np.zeros(shape, bool), np.full(shape, -np.inf),
+            np.zeros(shape, bool), np.zeros(shape, bool),
+        )  # fmt: skip
+        opening = [(c.copy(), a, b, binomials, below.alive, level.opened) for c, a, b in calls]
+        run_threads(kernels.open_families, opening, self.threads)
+        wanted = np.zeros(len(below.h), bool)
         for chosen, start, stop in calls:
-            kernels.sets_below(chosen.copy(), start, stop, numbers, opened, wanted)
-        self._count(self.size, wanted & np.isnan(self.h), self.h, self.cells)
-        h, cells = np.full(shape[0], np.nan), np.zeros(shape[0], np.int32)
-        self._count(size, opened.any(axis=1), h, cells)
-        best, alive, kept = np.full(shape, -np.inf), np.zeros(shape, bool), np.zeros(shape, bool)
-        parts = (self.h, self.best, h, cells, opened, self.log_states, self.prune, best, alive, kept)
-        run_threads(kernels.score_families, [(c.copy(), a, b, numbers, *parts) for c, a, b in calls], self.threads)
-        self.size, self.h, self.cells, self.best, self.alive = size, h, cells, best, alive
-        return self._listed(kept)
+            kernels.sets_below(chosen.copy(), start, stop, binomials, level.opened, wanted)
+        self._count(self.size, wanted & np.isnan(below.h), below)
+        self._count(size, level.opened.any(axis=1), level)
+        scoring = [(*call, binomials, below, level, self.log_states, self.prune) for call in calls]
+        run_threads(kernels.score_families, scoring, self.threads)
+        self.size, self.level = size, level
+        return self._listed(level.kept)
 
     def _listed(self, kept: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
         number, place = np.nonzero(kept)
@@ -178,13 +172,13 @@ class _Levels:
         member = np.zeros((len(number), self.n), bool)
         member[rows[:, None], sets] = True
         member[rows, child] = False
-        return child, self.best[number, place], member
+        return child, self.level.best[number, place], member
 
-    def beyond(self) -> NDArray[np.float64]:
-        """Bound the scores of families that are larger than those looked at, child by child."""
+    def bound_larger(self) -> NDArray[np.float64]:
+        """Return an upper bound on the scores of families larger than those scored, by child."""
         from tanbark.structure.exact import parent_set_kernels as kernels
 
-        most = np.full(self.n, -np.inf)
+        bound = np.full(self.n, -np.inf)
         for chosen, start, stop in self._calls(self.size):
-            kernels.bound_larger(chosen, start, stop, self.n, self.alive, self.cells, self.log_states, self.prune, most)
-        return most
+            kernels.bound_larger(chosen, start, stop, self.level, self.log_states, self.prune, bound)
+        return bound

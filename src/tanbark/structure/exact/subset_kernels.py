@@ -1,30 +1,94 @@
 """The compiled walk over all subsets of columns: each table of counts is summed from a larger one, not from the rows.
 
-A cell's key packs the states of the columns into bits, the first column (or the class, which is always there) highest.
-Columns are taken out in rising order, so that all below the one taken out are still there. A table is *sparse* (sorted
-keys with their counts) or, once that is no larger, *dense* (a count for every key).
+A cell's key packs the states of the columns into bits, the label (if the class is in every set) highest, then the
+columns in their order. Columns are summed out in rising order, so that all below the one summed out are still there.
+A table is *sparse* (sorted keys with their counts) or, once that is no larger, *dense* (a count for every key).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from tanbark.arrays import Array
+from tanbark.counts.kernels import LabelledRows
 from tanbark.machine import kernel
-from tanbark.scores.dirichlet_kernels import add_column, find_terms, sum_of_keys, term
+from tanbark.scores.dirichlet import TermCache
+from tanbark.scores.dirichlet_kernels import (
+    NOT_CACHED,
+    add_column,
+    find_terms,
+    h_of_keys,
+    h_term,
+    make_key_table,
+)
 
 LANE_BITS = 4  # so many groups (a power of two) are summed side by side
-FEW = 3  # groups of at most so many cells are summed pair by pair
+FEW_CELLS = 3  # groups of at most so many cells are summed pair by pair
+MAX_DENSE_BITS = 40
+
+START, CELLS, SOURCE, LOW, WIDTH = range(5)  # columns of a plan: see _plan_block
+
+
+class PackedColumns(NamedTuple):
+    """Columns in the order of their bits in a key: bits, states, and the bit of each in the mask of a set."""
+
+    widths: Array
+    n_states: Array
+    places: Array
+
+
+class Root(NamedTuple):
+    """The sparse table that a walk begins with, the mask of its set, and the set's number of configurations."""
+
+    keys: Array
+    counts: Array
+    mask: int
+    q: float
+
+
+class CellTable(NamedTuple):
+    """A sparse or dense table; ``size`` cells of the arrays are in use, and a dense one has no keys."""
+
+    keys: Array
+    counts: Array
+    size: int
+    dense: bool
+
+
+class BlockLayout(NamedTuple):
+    """The tables of all subsets of the last columns, which take ``bits`` bits of a key.
+
+    ``plan`` says how each is summed, ``keep`` which bits of a key it keeps, and bit d of ``merging[x]`` whether cells
+    whose keys differ by the bits x are one cell in set d.
+    """
+
+    bits: int
+    plan: Array
+    keep: Array
+    merging: Array
+
+
+class BlockSums(NamedTuple):
+    """The sums h of all subsets of the last columns, with the row of cached terms and ess / q of each.
+
+    ``block`` holds the tables of some groups side by side, ``singles[n]`` the number of cells with count n that were
+    counted alone.
+    """
+
+    rows: Array
+    alphas: Array
+    sums: Array
+    block: Array
+    singles: Array
 
 
 @kernel
 def drop_sparse(keys: Array, counts: Array, size: int, low: int, width: int, keys_out: Array, counts_out: Array) -> int:
-    """Take a column of ``width`` bits, with ``low`` bits below it, out of a sparse table; give the new number of cells.
-
-    Within cells that agree above the column, its states are runs sorted by what is below; the runs are merged.
-    """
+    """Sum a column of ``width`` bits, with ``low`` bits below it, out of a sparse table; return the number of cells."""
+    # Within cells that agree above the column, its states are runs sorted by what is below; the runs are merged.
+    # Linear in the cells, times the states of the column where runs are merged.
     n_states, mask, shift = 1 << width, (np.int64(1) << low) - 1, low + width
     heads, tails = np.empty(n_states, np.int64), np.empty(n_states, np.int64)
     out, start = 0, 0
@@ -84,7 +148,7 @@ def _merge_runs(
 
 @kernel
 def _drop_dense(counts: Array, size: int, low: int, width: int, out: Array) -> None:
-    """Take a column out of a dense table by adding up its states."""
+    """Sum a column out of a dense table by adding up its states."""
     block, n_states = 1 << low, 1 << width
     for high in range(size >> (low + width)):
         target, source = out[high * block : (high + 1) * block], counts[high * n_states * block :]
@@ -96,22 +160,20 @@ def _drop_dense(counts: Array, size: int, low: int, width: int, out: Array) -> N
 
 
 @kernel
-def _merge_few(
-    codes: Array, counts: Array, size: int, keep: Array, merging: Array, rows: Array, scales: Array, terms: Array,
-    sums: Array,
-) -> None:  # fmt: skip
-    """Correct the sums of the sets in which cells of a small group fall together, each having been counted alone.
+def _merge_few(codes: Array, counts: Array, layout: BlockLayout, room: BlockSums, terms: Array) -> None:
+    """Correct the sums of the sets in which cells of a small group are one cell, each having been counted alone.
 
     The codes may have bits in front of the last columns, the same in all of them.
-    Bit d of ``merging[x]`` says that cells whose codes differ by the bits x are one in set d.
     """
+    keep, size = layout.keep, len(codes)
     touched = np.uint64(0)
     for i in range(size):
         for j in range(i):
-            touched |= merging[codes[i] ^ codes[j]]
+            touched |= layout.merging[codes[i] ^ codes[j]]
     for d in range(len(keep)):
         if not touched >> np.uint64(d) & np.uint64(1):
             continue
+        alpha, row = room.alphas[d], room.rows[d]
         total = 0.0
         for i in range(size):
             here = codes[i] & keep[d]
@@ -122,9 +184,9 @@ def _merge_few(
                 for j in range(i + 1, size):
                     if codes[j] & keep[d] == here:
                         n += counts[j]
-                total += term(n, scales[d], rows[d], terms)
-            total -= term(counts[i], scales[d], rows[d], terms)
-        sums[d] += total
+                total += h_term(n, alpha, row, terms)
+            total -= h_term(counts[i], alpha, row, terms)
+        room.sums[d] += total
 
 
 @kernel
@@ -140,90 +202,95 @@ def _look_up(counts: Array, terms: Array) -> float:
 
 
 @kernel
-def _project_all(block: Array, plan: Array, rows: Array, scales: Array, terms: Array, sums: Array) -> None:
-    """Add the terms of dense groups, side by side, to the sum of every set; a table is summed from an earlier one.
+def _project_all(plan: Array, room: BlockSums, terms: Array) -> None:
+    """Add the terms of dense groups, side by side, to the sum of every set; each table is summed from an earlier one.
 
-    ``plan[d]`` is (where the table begins, its cells, where its parent begins, bits below the column taken out, its
-    bits); the first table is already in ``block``.
+    The first table of the plan is already in the block.
     """
-    within = block[: plan[0, 1]].sum() < terms.shape[1]
+    block = room.block
+    within = block[: plan[0, CELLS]].sum() < terms.shape[1]
     for d in range(len(plan)):
-        begin, cells, source, low, width = plan[d, 0], plan[d, 1], plan[d, 2], plan[d, 3], plan[d, 4]
-        table = block[begin : begin + cells]
+        cells, width = plan[d, CELLS], plan[d, WIDTH]
+        table = block[plan[d, START] : plan[d, START] + cells]
         if d:
-            _drop_dense(block[source : source + (cells << width)], cells << width, low, width, table)
-        total, row = 0.0, rows[d]
+            source = block[plan[d, SOURCE] : plan[d, SOURCE] + (cells << width)]
+            _drop_dense(source, cells << width, plan[d, LOW], width, table)
+        total, row = 0.0, room.rows[d]
         if row >= 0 and within:
             total = _look_up(table, terms[row])
         else:
             for cell in range(cells):
                 if table[cell] > 0:
-                    total += term(table[cell], scales[d], row, terms)
-        sums[d] += total
+                    total += h_term(table[cell], room.alphas[d], row, terms)
+        room.sums[d] += total
 
 
 @kernel
-def _plan_block(widths: Array) -> tuple[Array, Array, int]:
-    """Lay out the tables of all subsets of the last columns: their plan, the key bits they keep, and the room."""
+def _plan_block(widths: Array) -> tuple[BlockLayout, int]:
+    """Lay out the tables of all subsets of the last columns; return the layout and the cells that all take together.
+
+    The table of set d, whose bits are the columns summed out, begins at plan[d, START], has plan[d, CELLS] cells, and
+    is made from the table that begins at plan[d, SOURCE] by summing out a column of plan[d, WIDTH] bits with
+    plan[d, LOW] bits below it.
+    """
     m = len(widths)
     n_sets = 1 << m
     lows = np.zeros(m + 1, np.int64)
     for j in range(m - 1, -1, -1):
         lows[j] = lows[j + 1] + widths[j]
     plan, keep = np.zeros((n_sets, 5), np.int64), np.empty(n_sets, np.int64)
-    plan[:, 3] = LANE_BITS
+    plan[:, LOW] = LANE_BITS
     room = 1 << (lows[0] + LANE_BITS)
-    plan[0, 1], keep[0] = room, (1 << lows[0]) - 1
+    plan[0, CELLS], keep[0] = room, (1 << lows[0]) - 1
     for d in range(1, n_sets):
         j = 0
         while not d >> j & 1:
             j += 1
         parent = d ^ (1 << j)
-        plan[d, 0], plan[d, 1], plan[d, 2] = room, plan[parent, 1] >> widths[j], plan[parent, 0]
+        plan[d, START], plan[d, CELLS], plan[d, SOURCE] = room, plan[parent, CELLS] >> widths[j], plan[parent, START]
         for k in range(j + 1, m):
-            plan[d, 3] += 0 if d >> k & 1 else widths[k]
-        plan[d, 4] = widths[j]
+            plan[d, LOW] += 0 if d >> k & 1 else widths[k]
+        plan[d, WIDTH] = widths[j]
         keep[d] = keep[parent] & ~(((1 << widths[j]) - 1) << lows[j + 1])
-        room += plan[d, 1]
-    return plan, keep, room
+        room += plan[d, CELLS]
+    return BlockLayout(lows[0], plan, keep, _merging_sets(keep)), room
 
 
 @kernel
-def _score_few(
-    keys: Array, counts: Array, start: int, stop: int, keep: Array, merging: Array, rows: Array, scales: Array,
-    terms: Array, sums: Array, ones: Array,
-) -> int:  # fmt: skip
-    """Add a small group of cells: each alone, by how often its count occurs (``ones``), then those that fall together.
+def _score_few(table: CellTable, start: int, stop: int, layout: BlockLayout, room: BlockSums, terms: Array) -> int:
+    """Add a small group of cells, ``start`` to ``stop``, which agree in all columns before the last.
 
-    The group is ``start`` to ``stop``, and agrees in all columns before the last. Gives the highest count in ``ones``.
+    Each is counted alone, in ``singles``; then the sets in which some are one cell are corrected. Returns the highest
+    count.
     """
-    highest = 0
+    counts, singles, highest = table.counts, room.singles, 0
     for cell in range(start, stop):
-        if counts[cell] < len(ones):
+        if counts[cell] < len(singles):
             n = int(counts[cell])
-            ones[n] += 1
+            singles[n] += 1
             highest = max(highest, n)
         else:
-            for d in range(len(sums)):
-                sums[d] += term(counts[cell], scales[d], rows[d], terms)
+            for d in range(len(room.sums)):
+                room.sums[d] += h_term(counts[cell], room.alphas[d], room.rows[d], terms)
     if stop > start + 1:
-        _merge_few(keys[start:stop], counts[start:stop], stop - start, keep, merging, rows, scales, terms, sums)
+        _merge_few(table.keys[start:stop], counts[start:stop], layout, room, terms)
     return highest
 
 
 @kernel
-def _score_block(
-    keys: Array, counts: Array, size: int, dense: bool, low: int, layout: Any, rows: Array, scales: Array, terms: Array,
-    sums: Array, block: Array, ones: Array,
-) -> None:  # fmt: skip
-    """Sum the terms of a table and of all that taking out some of the last columns, ``low`` bits, makes of it."""
-    plan, keep, merging = layout
+def _score_block(table: CellTable, layout: BlockLayout, room: BlockSums, terms: Array) -> None:
+    """Sum the terms of a table, and of the tables that summing out any of the last columns makes of it."""
+    # Cells that agree before the last columns are a group. Small groups are summed cell by cell; larger ones are
+    # spread into dense tables, 2^LANE_BITS side by side, that are projected together: cell c of lane l stands at
+    # c << LANE_BITS | l of the block.
+    keys, counts, size, dense = table
+    block, singles, low = room.block, room.singles, layout.bits
     cells, highest, start, lane, lanes = 1 << low, 0, 0, 0, 1 << LANE_BITS
     block[: cells << LANE_BITS] = 0
-    sums[:] = 0.0
+    room.sums[:] = 0.0
     while start < size:
         if lane == lanes:
-            _project_all(block, plan, rows, scales, terms, sums)
+            _project_all(layout.plan, room, terms)
             block[: cells << LANE_BITS] = 0
             lane = 0
         if dense:
@@ -234,26 +301,25 @@ def _score_block(
         top, stop = keys[start] >> low, start + 1
         while stop < size and keys[stop] >> low == top:
             stop += 1
-        if stop - start <= FEW:
-            count = _score_few(keys, counts, start, stop, keep, merging, rows, scales, terms, sums, ones)
-            highest = max(highest, count)
+        if stop - start <= FEW_CELLS:
+            highest = max(highest, _score_few(table, start, stop, layout, room, terms))
         else:
             for cell in range(start, stop):
                 block[(keys[cell] & (cells - 1)) << LANE_BITS | lane] = counts[cell]
             lane += 1
         start = stop
     if lane:
-        _project_all(block, plan, rows, scales, terms, sums)
+        _project_all(layout.plan, room, terms)
     for n in range(1, highest + 1):
-        if ones[n]:
-            for d in range(len(sums)):
-                sums[d] += ones[n] * term(n, scales[d], rows[d], terms)
-            ones[n] = 0
+        if singles[n]:
+            for d in range(len(room.sums)):
+                room.sums[d] += singles[n] * h_term(n, room.alphas[d], room.rows[d], terms)
+            singles[n] = 0
 
 
 @kernel
 def _merging_sets(keep: Array) -> Array:
-    """Give, for every difference of codes, the sets (as bits) in which cells that differ so fall together."""
+    """Return, for every difference of keys, the sets (as bits) in which cells that differ so are one cell."""
     merging = np.zeros(keep[0] + 1, np.uint64)
     for x in range(len(merging)):
         for s in range(len(keep)):
@@ -264,37 +330,39 @@ def _merging_sets(keep: Array) -> Array:
 
 @kernel
 def _score_sets(
-    keys: Array, counts: Array, size: int, dense: bool, low: int, mask: int, q: float, places: Array, states: Array,
-    ess: float, whole: bool, layout: Any, room: Any, store: Any, h: Array,
+    table: CellTable, mask: int, q: float, last: PackedColumns, ess: float, whole: bool, layout: BlockLayout,
+    room: BlockSums, cache: TermCache, h: Array,
 ) -> None:  # fmt: skip
-    """Fill ``h`` for the set of a table and for all that taking out some of the last columns makes of it.
+    """Fill ``h`` for the set of a table, and for all sets without some of the last columns.
 
-    ``places`` and ``states`` are those of the last columns, ``mask`` and ``q`` the set and its configurations.
+    ``mask`` and ``q`` are the set and its number of configurations.
     """
-    rows, scales, sums, block, ones = room
-    masks = np.empty(len(sums), np.int64)
-    for s in range(len(sums)):
+    masks = np.empty(len(room.sums), np.int64)
+    for s in range(len(room.sums)):
         cells, masks[s] = q, mask
-        for k in range(len(places)):
+        for k in range(len(last.places)):
             if s >> k & 1:
-                cells, masks[s] = cells / states[k], masks[s] & ~(np.int64(1) << places[k])
-        rows[s], scales[s] = find_terms(np.round(cells), ess, store) if whole else -1, ess / cells
-    _score_block(keys, counts, size, dense, low, layout, rows, scales, store[1], sums, block, ones)
-    for s in range(len(sums)):
-        h[masks[s]] = sums[s]
+                cells, masks[s] = cells / last.n_states[k], masks[s] & ~(np.int64(1) << last.places[k])
+        room.rows[s] = find_terms(np.round(cells), ess, cache) if whole else NOT_CACHED
+        room.alphas[s] = ess / cells
+    _score_block(table, layout, room, cache.terms)
+    for s in range(len(room.sums)):
+        h[masks[s]] = room.sums[s]
 
 
 @kernel
-def _take_out(
-    keys: Array, counts: Array, size: int, dense: bool, bits: int, low: int, width: int, bits_out: int, keys_out: Array,
-    counts_out: Array, work: Array,
-) -> tuple[int, bool]:  # fmt: skip
-    """Take a column out of a table; a sparse one becomes dense where that is smaller. Give its size and which it is."""
-    if dense:
-        _drop_dense(counts, 1 << bits, low, width, counts_out)
+def _sum_out(
+    table: CellTable, bits: int, low: int, width: int, bits_out: int, keys_out: Array, counts_out: Array, work: Array
+) -> tuple[int, bool]:
+    """Sum a column out of a table; a sparse one becomes dense where that is smaller. Return its size and which it is.
+
+    ``bits`` and ``bits_out`` are those of the keys before and after.
+    """
+    if table.dense:
+        _drop_dense(table.counts, 1 << bits, low, width, counts_out)
         return 1 << bits_out, True
-    left = drop_sparse(keys, counts, size, low, width, keys_out, work)
-    if bits_out < 40 and (1 << bits_out) <= 4 * left:
+    left = drop_sparse(table.keys, table.counts, table.size, low, width, keys_out, work)
+    if bits_out < MAX_DENSE_BITS and (1 << bits_out) <= 4 * left:
         counts_out[: 1 << bits_out] = 0
         for cell in range(left):
             counts_out[keys_out[cell]] = work[cell]
@@ -305,38 +373,38 @@ def _take_out(
 
 @kernel
 def walk(
-    keys0: Array, counts0: Array, mask0: int, start: int, stop: int, widths: Array, states: Array, places: Array,
-    q0: float, ess: float, whole: bool, store: Any, h: Array,
-) -> None:  # fmt: skip
-    """Fill ``h[mask]`` for all sets made from ``mask0`` by taking out columns from number ``start`` on.
+    root: Root, start: int, stop: int, columns: PackedColumns, ess: float, whole: bool, cache: TermCache, h: Array
+) -> None:
+    """Fill ``h[mask]`` for all sets made from the root's by summing out columns from number ``start`` on.
 
-    ``keys0`` and ``counts0`` are the sparse table of ``mask0``, ``q0`` is its number of configurations; column j has
-    the bit ``places[j]`` of a mask. Columns from ``stop`` on are taken out in one go, all their sets together.
+    Columns from ``stop`` on are summed out together, all their subsets in one block.
     """
-    n, size0, deepest = len(widths), len(keys0), stop - start + 1
+    # Depth first: level d of the stack holds the table with d columns summed out, and the number of the next column
+    # to sum out (-1: the table itself is not scored yet). So one table per level is held at a time.
+    widths, n, size0, deepest = columns.widths, len(columns.widths), len(root.keys), stop - start + 1
     lows = np.zeros(n + 1, np.int64)
     for j in range(n - 1, -1, -1):
         lows[j] = lows[j + 1] + widths[j]
-    plan, keep, cells = _plan_block(widths[stop:])
-    layout, n_sets = (plan, keep, _merging_sets(keep)), len(keep)
-    ones = np.zeros(store[1].shape[1] if whole else 0, np.int64)
-    room = (np.full(n_sets, -1, np.int64), np.empty(n_sets), np.empty(n_sets), np.empty(cells, counts0.dtype), ones)
-    keys, counts = np.empty((deepest, size0), np.int64), np.empty((deepest, 4 * size0 + 64), counts0.dtype)
-    work = np.empty(size0, counts0.dtype)
+    last = PackedColumns(widths[stop:], columns.n_states[stop:], columns.places[stop:])
+    layout, cells = _plan_block(last.widths)
+    n_sets, counted = len(layout.keep), root.counts.dtype
+    singles = np.zeros(cache.terms.shape[1] if whole else 0, np.int64)
+    room = BlockSums(
+        np.full(n_sets, NOT_CACHED, np.int64), np.empty(n_sets), np.empty(n_sets), np.empty(cells, counted), singles
+    )
+    keys, counts = np.empty((deepest, size0), np.int64), np.empty((deepest, 4 * size0 + 64), counted)
+    work = np.empty(size0, counted)
     size, bits, dense = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64), np.zeros(deepest, np.bool_)
     next_j, masks, qs = np.zeros(deepest, np.int64), np.zeros(deepest, np.int64), np.zeros(deepest)
-    keys[0], counts[0, :size0] = keys0, counts0
-    size[0], masks[0], qs[0], next_j[0], bits[0] = size0, mask0, q0, -1, lows[0]
-    while keys0[size0 - 1] >> bits[0]:
+    keys[0], counts[0, :size0] = root.keys, root.counts
+    size[0], masks[0], qs[0], next_j[0], bits[0] = size0, root.mask, root.q, -1, lows[0]
+    while root.keys[size0 - 1] >> bits[0]:
         bits[0] += 1
     d = 0
     while d >= 0:
-        j = next_j[d]
+        j, table = next_j[d], CellTable(keys[d], counts[d], size[d], dense[d])
         if j < 0:
-            _score_sets(
-                keys[d], counts[d], size[d], dense[d], lows[stop], masks[d], qs[d], places[stop:], states[stop:], ess,
-                whole, layout, room, store, h,
-            )  # fmt: skip
+            _score_sets(table, masks[d], qs[d], last, ess, whole, layout, room, cache, h)
             next_j[d] = start if d == 0 else next_j[d - 1]
         elif j >= stop:
             d -= 1
@@ -344,42 +412,38 @@ def walk(
             next_j[d] = j + 1
             low, width, e = lows[j + 1], widths[j], d + 1
             bits[e] = max(bits[d] - width, low)
-            size[e], dense[e] = _take_out(
-                keys[d], counts[d], size[d], dense[d], bits[d], low, width, bits[e], keys[e], counts[e], work
-            )
-            masks[e], qs[e], next_j[e] = masks[d] & ~(np.int64(1) << places[j]), qs[d] / states[j], -1
+            size[e], dense[e] = _sum_out(table, bits[d], low, width, bits[e], keys[e], counts[e], work)
+            masks[e] = masks[d] & ~(np.int64(1) << columns.places[j])
+            qs[e], next_j[e] = qs[d] / columns.n_states[j], -1
             d = e
 
 
 @kernel
-def walk_rows(
-    codes: Array, weights: Array, states: Array, given: Array, n_given: int, fixed: int, n_fixed: int, ess: float,
-    store: Any, h: Array,
-) -> None:  # fmt: skip
+def walk_rows(rows: LabelledRows, fixed: int, n_fixed: int, ess: float, cache: TermCache, h: Array) -> None:
     """Fill ``h`` row by row, for states too many to pack: sets whose first ``n_fixed`` columns are those in ``fixed``.
 
-    Slower than ``walk``, with the same result; ``given`` is the class of every row, or zeros.
+    Slower than ``walk``, with the same result.
     """
+    # Depth first: keys[d, row] numbers the joint state of the d members so far in a row. One pass over the rows to
+    # add a column, one to sum.
+    codes, weights, states = rows.codes, rows.weights, rows.n_states
     n, n_rows = codes.shape
-    slots_needed = 64
-    while slots_needed < 2 * n_rows:
-        slots_needed *= 2
-    slots, ranks, sizes = np.empty(slots_needed, np.int64), np.empty(slots_needed, np.int64), np.empty(slots_needed)
+    table = make_key_table(n_rows)
     keys, n_keys, qs = np.empty((n + 1, n_rows), np.int64), np.empty(n + 1, np.int64), np.empty(n + 1)
-    keys[0], n_keys[0], qs[0] = given, n_given, float(n_given)
+    keys[0], n_keys[0], qs[0] = rows.labels, rows.n_labels, float(rows.n_labels)
     d, mask = 0, 0
     chosen = np.empty(n + 1, np.int64)
     for j in range(n_fixed):
         if fixed >> j & 1:
-            n_keys[d + 1] = add_column(keys[d], n_keys[d], codes[j], states[j], slots, ranks, keys[d + 1])
+            n_keys[d + 1] = add_column(keys[d], n_keys[d], codes[j], states[j], table, keys[d + 1])
             qs[d + 1], mask, d = qs[d] * states[j], mask | 1 << j, d + 1
-    h[mask] = sum_of_keys(keys[d], weights, qs[d], ess, slots, sizes, store)
+    h[mask] = h_of_keys(keys[d], weights, qs[d], ess, table, cache)
     bottom, j = d, n_fixed
     while True:
         if j < n:
-            n_keys[d + 1] = add_column(keys[d], n_keys[d], codes[j], states[j], slots, ranks, keys[d + 1])
+            n_keys[d + 1] = add_column(keys[d], n_keys[d], codes[j], states[j], table, keys[d + 1])
             qs[d + 1], mask, chosen[d + 1], d = qs[d] * states[j], mask | 1 << j, j, d + 1
-            h[mask] = sum_of_keys(keys[d], weights, qs[d], ess, slots, sizes, store)
+            h[mask] = h_of_keys(keys[d], weights, qs[d], ess, table, cache)
             j += 1
         elif d > bottom:
             j = chosen[d] + 1

@@ -3,117 +3,159 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Codes, Floats, Integers
 from tanbark.counts.engine import CountEngine
 from tanbark.errors import InputError
 from tanbark.machine import run_threads, thread_count
-from tanbark.structure.constraint.independence import coded_rows, make_store
+from tanbark.scores.dirichlet import make_term_cache
 from tanbark.table import missing_code
 
-MOST_BITS = 62
-TOP_COLUMNS = 6  # the sets are split by these columns into pieces of work
+MAX_KEY_BITS = 62
+TOP_COLUMNS = 6  # the sets are split by these columns into tasks
 BLOCK_COLUMNS, BLOCK_BITS = 6, 7  # the last columns, whose subsets are summed together
+CACHED_SIZES = 256  # numbers of configurations whose log-gamma terms are cached
 
 
-def complete_rows(counts: CountEngine) -> tuple[NDArray[np.unsignedinteger], NDArray[np.float64]]:
-    """Return the coded rows without a gap, and their weights (none where every row counts once)."""
-    codes, weights = coded_rows(counts)
-    known = (codes != missing_code(codes)).all(axis=0)
-    if known.all():
-        return codes, weights
-    if not known.any():
-        msg = (
-            "Every row has a gap, and a network is scored on the rows without one. Drop the columns with most gaps, "
-            "fill them in, or use a learner that can do with gaps, such as TAN."
-        )
-        raise InputError(msg)
-    return np.ascontiguousarray(codes[:, known]), weights[known] if len(weights) else weights
+@dataclass(frozen=True, eq=False)
+class CompleteRows:
+    """Coded rows without missing values, with their weights (empty: each row counts once)."""
+
+    codes: Codes
+    weights: Floats
+    cardinalities: tuple[int, ...]
+
+    @classmethod
+    def of(cls, counts: CountEngine) -> CompleteRows:
+        """Take the complete rows of an engine."""
+        codes, given = counts.coded_rows()
+        weights = np.zeros(0) if given is None else given
+        known = (codes != missing_code(codes)).all(axis=0)
+        if len(known) and not known.any():
+            msg = (
+                "Every row has a missing value, and a network is scored on complete rows. Drop the columns with most "
+                "missing values, fill them in, or use a learner that allows them, such as TAN."
+            )
+            raise InputError(msg)
+        return cls(codes, weights, counts.schema.cardinalities)._where(known)
+
+    def _where(self, chosen: NDArray[np.bool_]) -> CompleteRows:
+        if chosen.all():
+            return self
+        weights = self.weights[chosen] if len(self.weights) else self.weights
+        return CompleteRows(np.ascontiguousarray(self.codes[:, chosen]), weights, self.cardinalities)
+
+    def positive(self) -> CompleteRows:
+        """Return the rows of positive weight."""
+        return self._where(self.weights > 0)
+
+    def labelled(self, columns: tuple[int, ...], given: int | None) -> Any:
+        """Return some columns for the kernels, labelled by a column that is in every set (None for no such column)."""
+        from tanbark.counts.kernels import LabelledRows
+
+        labels = np.zeros(self.codes.shape[1], np.int64) if given is None else self.codes[given].astype(np.int64)
+        states = np.array([self.cardinalities[c] for c in columns], np.int64)
+        n_labels = 1 if given is None else self.cardinalities[given]
+        return LabelledRows(np.ascontiguousarray(self.codes[list(columns)]), self.weights, states, labels, n_labels)
 
 
 def subset_scores(
-    codes: NDArray[np.unsignedinteger], weights: NDArray[np.float64], cardinalities: tuple[int, ...],
-    columns: tuple[int, ...], *, given: int | None, ess: float, n_jobs: int | None,
-    advance: Callable[[float], None] = lambda share: None,
-) -> NDArray[np.float64]:  # fmt: skip
-    r"""Compute h(S) for every subset S of ``columns``, by its bit mask; bit i stands for ``columns[i]``.
+    rows: CompleteRows, columns: tuple[int, ...], *, given: int | None, ess: float, n_jobs: int | None,
+    advance: Callable[[float], None] = lambda fraction: None,
+) -> Floats:  # fmt: skip
+    """Compute h(S) of ``scores.dirichlet`` for every subset S of ``columns``, by its bit mask.
 
-    .. math:: h(S) = \sum_{\text{cells}} \ln\Gamma(\tfrac{\alpha}{q_S} + N) - \ln\Gamma(\tfrac{\alpha}{q_S})
-
-    With ``given`` that column is in every set besides. The BDeu of X with parents P is h(P + X) - h(P). ``advance`` is
-    told the share of the work that is done.
+    Bit i stands for ``columns[i]``. With ``given`` that column is in every set besides. The BDeu score of X with
+    parents P is h(P + X) - h(P). ``advance`` is called with the fraction of the work that is done.
     """
+    labelled = rows.labelled(columns, given)
+    threads = thread_count(n_jobs)
+    caches = [make_term_cache(len(labelled.labels), CACHED_SIZES) for _ in range(threads)]  # one per running task
+    key_bits = sum((int(r) - 1).bit_length() for r in (*labelled.n_states, labelled.n_labels))
+    run = _score_by_rows if key_bits > MAX_KEY_BITS else _score_by_tables
+    return run(labelled, ess, caches, advance)
+
+
+def _score_by_rows(rows: Any, ess: float, caches: list[Any], advance: Callable[[float], None]) -> Floats:
+    """Go through the rows for every set: for states too many to pack into a key."""
     from tanbark.structure.exact import subset_kernels as kernels
 
-    n = len(columns)
-    states = np.array([cardinalities[c] for c in columns], np.int64)
-    labels = np.zeros(codes.shape[1], np.int64) if given is None else codes[given].astype(np.int64)
-    n_given = 1 if given is None else cardinalities[given]
-    widths = np.array([max(int(r) - 1, 0).bit_length() for r in states], np.int64)
-    h = np.zeros(1 << n)
-    threads = thread_count(n_jobs)
-    stores = [make_store(codes.shape[1], 256) for _ in range(threads)]  # one for each piece of work at a time
-    top = min(TOP_COLUMNS, n)
-    if int(widths.sum()) + (n_given - 1).bit_length() > MOST_BITS:
-        part = np.ascontiguousarray(codes[list(columns)])
+    n = len(rows.n_states)
+    h, top = np.zeros(1 << n), min(TOP_COLUMNS, n)
 
-        def by_rows(fixed: int) -> None:
-            store = stores.pop()
-            kernels.walk_rows(part, weights, states, labels, n_given, fixed, top, ess, store, h)
-            stores.append(store)
+    def work(fixed: int, cache: Any) -> None:
+        kernels.walk_rows(rows, fixed, top, ess, cache, h)
 
-        _run_pieces(by_rows, 1 << top, threads, advance)
-        return h
-    places = np.argsort(-widths, kind="stable")
-    states, widths = states[places], widths[places]
-    stop = n
-    while stop > 0 and n - stop < BLOCK_COLUMNS and widths[stop - 1 :].sum() <= BLOCK_BITS:
-        stop -= 1
-    top = min(TOP_COLUMNS, stop)
-    keys, sizes = _full_table(codes, weights, [columns[p] for p in places], widths, labels)
-
-    def by_tables(fixed: int) -> None:
-        table, counted, q = keys, sizes, float(n_given) * float(np.prod(states.astype(float)))
-        mask = (1 << n) - 1
-        for j in range(top):
-            if not fixed >> j & 1:
-                low = int(widths[j + 1 :].sum())
-                room = np.empty_like(table), np.empty_like(counted)
-                size = kernels.drop_sparse(table, counted, len(table), low, int(widths[j]), *room)
-                table, counted, q = room[0][:size], room[1][:size], q / states[j]
-                mask &= ~(1 << int(places[j]))
-        store = stores.pop()
-        kernels.walk(table, counted, mask, top, stop, widths, states, places, q, ess, len(weights) == 0, store, h)
-        stores.append(store)
-
-    _run_pieces(by_tables, 1 << top, threads, advance)
+    _run_tasks(work, 1 << top, caches, advance)
     return h
 
 
-def _run_pieces(work: Callable[[int], None], n_pieces: int, threads: int, advance: Callable[[float], None]) -> None:
-    """Do numbered pieces of work on threads, and tell how many are done."""
+def _score_by_tables(rows: Any, ess: float, caches: list[Any], advance: Callable[[float], None]) -> Floats:
+    """Sum each table from a larger one, beginning with that of all columns; columns with most states go first."""
+    from tanbark.structure.exact import subset_kernels as kernels
+
+    n = len(rows.n_states)
+    widths = np.array([(int(r) - 1).bit_length() for r in rows.n_states], np.int64)
+    places = np.argsort(-widths, kind="stable")
+    columns = kernels.PackedColumns(widths[places], rows.n_states[places], places)
+    stop = n
+    while stop > 0 and n - stop < BLOCK_COLUMNS and columns.widths[stop - 1 :].sum() <= BLOCK_BITS:
+        stop -= 1
+    top = min(TOP_COLUMNS, stop)
+    h, whole = np.zeros(1 << n), len(rows.weights) == 0
+    keys, counts = _full_table(rows, columns)
+    q = float(rows.n_labels) * float(np.prod(columns.n_states.astype(float)))
+    root = kernels.Root(keys, counts, (1 << n) - 1, q)
+
+    def work(fixed: int, cache: Any) -> None:
+        table = root
+        for j in range(top):
+            if not fixed >> j & 1:
+                table = _without_column(table, j, columns)
+        kernels.walk(table, top, stop, columns, ess, whole, cache, h)
+
+    _run_tasks(work, 1 << top, caches, advance)
+    return h
+
+
+def _without_column(table: Any, j: int, columns: Any) -> Any:
+    """Sum a column out of a sparse table."""
+    from tanbark.structure.exact import subset_kernels as kernels
+
+    keys, counts = np.empty_like(table.keys), np.empty_like(table.counts)
+    low = int(columns.widths[j + 1 :].sum())
+    size = kernels.drop_sparse(table.keys, table.counts, len(keys), low, int(columns.widths[j]), keys, counts)
+    mask = table.mask & ~(1 << int(columns.places[j]))
+    return kernels.Root(keys[:size], counts[:size], mask, table.q / columns.n_states[j])
+
+
+def _run_tasks(
+    work: Callable[[int, Any], None], n_tasks: int, caches: list[Any], advance: Callable[[float], None]
+) -> None:
+    """Run numbered tasks on threads, each with a cache of its own, and report the fraction that is done."""
     done: list[int] = []
 
-    def piece(number: int) -> None:
-        work(number)
+    def task(number: int) -> None:
+        cache = caches.pop()
+        work(number, cache)
+        caches.append(cache)
         done.append(number)
-        advance(len(done) / n_pieces)
+        advance(len(done) / n_tasks)
 
-    run_threads(piece, [(number,) for number in range(n_pieces)], threads)
+    run_threads(task, [(number,) for number in range(n_tasks)], len(caches))
 
 
-def _full_table(
-    codes: NDArray[np.unsignedinteger], weights: NDArray[np.float64], columns: list[int],
-    widths: NDArray[np.int64], labels: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[Any]]:  # fmt: skip
+def _full_table(rows: Any, columns: Any) -> tuple[Integers, NDArray[Any]]:
     """Pack the rows into keys, and count equal ones."""
-    keys = labels.copy()
-    for column, width in zip(columns, widths.tolist(), strict=True):
-        keys = keys << width | codes[column]
+    keys = rows.labels.copy()
+    for place, width in zip(columns.places.tolist(), columns.widths.tolist(), strict=True):
+        keys = keys << width | rows.codes[place]
     found, place = np.unique(keys, return_inverse=True)
-    if len(weights):
-        return found, np.bincount(place, weights, len(found))
+    if len(rows.weights):
+        return found, np.bincount(place, rows.weights, len(found))
     return found, np.bincount(place, minlength=len(found)).astype(np.int32)

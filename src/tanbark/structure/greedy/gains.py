@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Bools, Counts, Floats, Integers
 from tanbark.checks import check_ess
-from tanbark.counts import CountEngine, PartedCounts
+from tanbark.counts import CountEngine
 from tanbark.counts.column_sets import ColumnSets
 from tanbark.errors import find
 from tanbark.scores import FAMILY_SCORES
@@ -92,7 +92,7 @@ class Gains:
         Families that are likely to be asked for next, ``ahead``, are counted along where that saves a pass.
         """
         fresh = [family for family in dict.fromkeys(families) if family not in self._kept]
-        if fresh and isinstance(self._counts, PartedCounts):
+        if fresh and self._counts.counts_in_passes:
             later = (family for family in ahead if family not in self._kept)
             self._counts.prefetch(columns for family in (*fresh, *later) for columns in self._sets(*family))
         if fresh:

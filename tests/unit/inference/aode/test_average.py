@@ -10,7 +10,7 @@ from pytest import approx
 
 import naive
 from strategies import coded_tables, make_schema, make_table
-from tanbark.counts import MemoryCounts, StoredCounts
+from tanbark.counts import MemoryCounts
 from tanbark.inference.aode.average import averaged_log_proba, make_super_parents, super_parent_cells
 from tanbark.params import Smoothing
 
@@ -18,7 +18,7 @@ from tanbark.params import Smoothing
 def average(table, order, least, *, alpha=1.0, codes=None, n_jobs=1):
     counts = MemoryCounts(table)
     prior = np.log(naive.smoothed(counts.tables([(table.schema.target,)])[0], 0, alpha))
-    models = make_super_parents(StoredCounts.of(counts, order + 1), order, Smoothing("laplace", alpha), prior)
+    models = make_super_parents(counts.stored(order + 1), order, Smoothing("laplace", alpha), prior)
     rows = table.codes[:-1] if codes is None else codes
     return averaged_log_proba(models, table.schema, np.ascontiguousarray(rows), least, n_jobs=n_jobs)
 
@@ -48,7 +48,7 @@ def test_zeros_stay_zeros(order):
     counts = MemoryCounts(table)
     with np.errstate(divide="ignore"):
         models = make_super_parents(
-            StoredCounts.of(counts, order + 1), order, Smoothing("laplace", 0.0), np.log(np.full(3, 1 / 3))
+            counts.stored(order + 1), order, Smoothing("laplace", 0.0), np.log(np.full(3, 1 / 3))
         )
     found, empty = averaged_log_proba(models, table.schema, np.ascontiguousarray(table.codes[:-1]), 1)
     assert not np.isnan(found).any()
@@ -59,7 +59,7 @@ def test_zeros_stay_zeros(order):
 def test_cells_are_those_of_the_tables():
     table = make_table(np.random.default_rng(0), (3, 2, 4, 3), 20)
     for order in (1, 2):
-        models = make_super_parents(StoredCounts.of(MemoryCounts(table), order + 1), order, Smoothing(), np.zeros(3))
+        models = make_super_parents(MemoryCounts(table).stored(order + 1), order, Smoothing(), np.zeros(3))
         assert super_parent_cells(table.schema, order) == models.shares.size
     assert super_parent_cells(make_schema((5, 2)), 2) == 0
 

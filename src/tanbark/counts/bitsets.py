@@ -1,0 +1,70 @@
+"""Vertical bitsets: every state of every column with few states as a packed set of rows.
+
+Rows are sorted by a label (the class), and each label starts on a word of its own, so that a joint count by class is
+AND and popcount over the words of one segment. A missing value sets no bit in any state of its column.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import Integers
+from tanbark.machine import blocks, run_threads
+
+MAX_BIT_STATES = 12  # columns with more states get no bitsets: they would outgrow the codes
+WORD_BITS = 64
+ALL_ROWS = 0  # the bitset that holds every row
+NO_BITSETS = -1
+
+
+class Bitsets(NamedTuple):
+    """Packed sets of rows, in the layout that kernels read.
+
+    ``words[ALL_ROWS]`` is the set of all rows; ``words[first[column] + state]`` that of a state, ``first`` being
+    NO_BITSETS for columns with too many states. ``complete[column]`` is 1 if a packed column has no missing value.
+    The words of label c are ``segments[c]`` to ``segments[c + 1]``.
+    """
+
+    words: NDArray[np.uint64]
+    first: Integers
+    n_states: Integers
+    complete: Integers
+    segments: Integers
+
+
+def pack(
+    codes: NDArray[np.unsignedinteger], n_states: Integers, *, labels: NDArray[np.integer] | None = None,
+    n_labels: int = 1, max_states: int = MAX_BIT_STATES, threads: int = 1,
+) -> Bitsets:  # fmt: skip
+    """Pack columns of at most ``max_states`` states.
+
+    Parameters
+    ----------
+    codes : (n_columns, n_rows) array
+        A code of at least ``n_states`` of its column is a missing value.
+    labels : (n_rows,) array, optional
+        What the rows are sorted by, from 0 to ``n_labels - 1``; None keeps them as they are.
+    """
+    from tanbark.counts import kernels
+
+    n_columns, n_rows = codes.shape
+    sizes = np.array([n_rows]) if labels is None else np.bincount(labels, minlength=n_labels)
+    segments = np.concatenate([[0], np.cumsum(-(-sizes // WORD_BITS))]).astype(np.int64)
+    place = np.arange(n_rows)
+    if labels is not None:
+        kernels.place_by_class(labels, WORD_BITS * segments, place)
+    held = np.where(n_states <= max_states, n_states, 0)
+    first = np.where(held > 0, 1 + np.cumsum(held) - held, NO_BITSETS)
+    words = np.zeros((1 + int(held.sum()), int(segments[-1])), np.uint64)
+    complete = np.zeros(n_columns, np.int64)
+    every = np.zeros((1, n_rows), codes.dtype), np.zeros(1, np.int64), np.ones(1, np.int64)
+    kernels.pack_bits(every[0], place, every[1], every[2], words, np.zeros(1, np.int64))
+
+    def work(low: int, high: int) -> None:
+        kernels.pack_bits(codes[low:high], place, first[low:high], n_states[low:high], words, complete[low:high])
+
+    run_threads(work, blocks(n_columns, max(1, -(-n_columns // (4 * threads)))), threads)
+    return Bitsets(words, first, n_states, complete, segments)
