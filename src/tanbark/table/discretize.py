@@ -16,7 +16,7 @@ DEFAULT_BINS = 5
 
 
 def mdlp(values: Floats, labels: NDArray[np.integer[Any]], n_classes: int, weights: Floats | None = None) -> Floats:
-    r"""Cut where the class entropy falls by more than the cut costs to tell.
+    r"""Cut where the decrease of the class entropy exceeds the description length of the cut.
 
     A range S of N values is cut at T, the split of least class entropy, if
 
@@ -50,7 +50,7 @@ def _counts_by_value(
 
 
 def _best_cut(below: Floats) -> int | None:
-    """Find the accepted cut of one range, given the class counts below each of its values; None if there is none."""
+    """Return the accepted cut of one range, given the class counts below each of its values; None if there is none."""
     total = below[-1] - below[0]
     size = total.sum()
     if len(below) < 3 or size <= 1.0 or np.count_nonzero(total) < 2:
@@ -79,7 +79,7 @@ def _information(counts: Floats) -> Floats:
 
 
 def _between(low: float, high: float) -> float:
-    """Cut midway; the lower value stays below or at the cut even where no number lies between."""
+    """Return the midpoint, or the lower value where no float lies between them."""
     middle = low / 2.0 + high / 2.0  # their sum or difference may be too large for a float
     return float(middle if low < middle < high else low)
 
@@ -104,14 +104,14 @@ def quantile(
     values: Floats, labels: NDArray[np.integer[Any]] | None = None, n_classes: int = 0, weights: Floats | None = None,
     *, n_bins: int = DEFAULT_BINS,
 ) -> Floats:  # fmt: skip
-    """Cut into intervals with about as many rows each; the cuts are values that occur.
+    """Cut into intervals of about equal frequency; the cuts are observed values.
 
     >>> quantile(np.arange(10.0), n_bins=2).tolist()
     [4.0]
     """
     points, below = _cumulate(values, weights)
-    shares = np.arange(1, n_bins) / n_bins * below[-1]
-    return _useful(points[np.searchsorted(below, shares * (1.0 - 1e-12))], points)
+    fractions = np.arange(1, n_bins) / n_bins * below[-1]
+    return _useful(points[np.searchsorted(below, fractions * (1.0 - 1e-12))], points)
 
 
 def uniform(
@@ -124,8 +124,8 @@ def uniform(
     [2.0, 4.0, 6.0, 8.0]
     """
     low, high = values.min(), values.max()
-    shares = np.arange(1, n_bins) / n_bins
-    return _useful(low * (1.0 - shares) + high * shares, np.array([low, high]))
+    fractions = np.arange(1, n_bins) / n_bins
+    return _useful(low * (1.0 - fractions) + high * fractions, np.array([low, high]))
 
 
 def _cumulate(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:

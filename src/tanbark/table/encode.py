@@ -1,11 +1,11 @@
-"""Turning a raw table into codes by a schema."""
+"""Encoding: the values of a raw table become the codes of a schema."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.coded import code_dtype
 from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable
 from tanbark.table.schema import Column, Level
+
+if TYPE_CHECKING:
+    from tanbark.table.kernels import NumberCoding
 
 LOOKUP_LIMIT = 1 << 16  # widest range of whole numbers that is looked up by position
 
@@ -31,48 +34,48 @@ class Encoded:
 def encode(
     table: RawTable, columns: tuple[Column, ...], *, extra_states: int = 0, n_jobs: int | None = None
 ) -> Encoded:
-    """Code every value; gaps and values that the schema does not know become the missing code.
+    """Encode every value; missing values and values that the schema does not know get the missing code.
 
-    ``extra_states`` asks for a type that also holds that many states (the class's).
+    ``extra_states`` is the number of states of a further row of codes (the class), which the caller fills.
     """
     dtype = code_dtype((*(column.n_states for column in columns), extra_states, 1))
     unseen = np.zeros(table.n_columns, np.int64)
     n_codes = table.n_columns + (extra_states > 0)
-    turned = _take_turned(table, columns) if dtype == np.uint8 else None
-    if turned is not None:
-        codes: Codes = turned[:n_codes]
+    prepared = _take_prepared(table, columns) if dtype == np.uint8 else None
+    if prepared is not None:
+        codes: Codes = prepared[:n_codes]
     else:
         codes = np.empty((n_codes, table.n_rows), dtype)
         for block in table.blocks:
             _encode_block(block, columns, codes, unseen, thread_count(n_jobs))
         for item in table.coded:
             _encode_coded(item, columns[item.column], codes, unseen)
-    _code_gaps(table, columns, codes)
+    _code_missing(table, columns, codes)
     return Encoded(codes, {columns[c].name: int(unseen[c]) for c in np.flatnonzero(unseen)})
 
 
-def _take_turned(table: RawTable, columns: tuple[Column, ...]) -> NDArray[np.uint8] | None:
-    """Take what the look at a table has turned, where the numbers in it are the codes."""
-    taken = [block.turned.pop() for block in table.blocks if block.turned]
+def _take_prepared(table: RawTable, columns: tuple[Column, ...]) -> NDArray[np.uint8] | None:
+    """Take the block that learning the schema has transposed, if its numbers are the codes."""
+    taken = [block.transposed.pop() for block in table.blocks if block.transposed]
     if len(table.blocks) != 1 or not taken or table.blocks[0].columns != tuple(range(table.n_columns)):
         return None
-    turned, highest = taken[0]
+    transposed, highest = taken[0]
     for column, most in zip(columns, highest, strict=True):
         n = len(column.levels)
         if column.kind != "category" or not most < n or column.levels != tuple(range(n)):
             return None
-    return turned
+    return transposed
 
 
-def _code_gaps(table: RawTable, columns: tuple[Column, ...], codes: Codes) -> None:
-    """Return gaps a state of their own, the first, in columns where they are one; strange values stay missing."""
+def _code_missing(table: RawTable, columns: tuple[Column, ...], codes: Codes) -> None:
+    """Give missing values code 0 in columns where they are a state; values without a code stay missing."""
     marked = [place for place, column in enumerate(columns) if column.missing_state]
     if marked:
         missing = np.iinfo(codes.dtype).max
-        gaps = table.missing_mask()
+        mask = table.missing_mask()
         for place in marked:
             codes[place] += codes[place] != missing
-            codes[place][gaps[place]] = 0
+            codes[place][mask[place]] = 0
 
 
 def _encode_coded(item: CodedColumn, column: Column, codes: Codes, unseen: NDArray[np.int64]) -> None:
@@ -90,7 +93,7 @@ def _encode_coded(item: CodedColumn, column: Column, codes: Codes, unseen: NDArr
 
 
 def check_type(column: Column, values: str, *, observed: Callable[[], bool] = lambda: True) -> None:
-    """Refuse a column whose values are of another kind than in training, if any is observed."""
+    """Raise an error for a column whose values are of another kind than in training, if any is observed."""
     plural = {"number": "numbers", "text": "strings", "boolean": "booleans"}
     numeric = column.kind == "interval" or any(not isinstance(level, str) for level in column.levels)
     textual = any(isinstance(level, str) for level in column.levels)
@@ -118,7 +121,8 @@ def _encode_block(
     out = codes[targets[0] : targets[-1] + 1] if together else np.empty((len(targets), codes.shape[1]), codes.dtype)
     whole = block.values.dtype != np.float64
     plain = whole and _all_levels_in_a_row(used) and block.values.flags.c_contiguous
-    plan = _plain_plan(used) if plain else _plan(used)
+    bounds = _plain_bounds(used) if plain else ()
+    coding = None if plain else _number_coding(used)
 
     def work(low: int, high: int) -> tuple[NDArray[Any], NDArray[Any]]:
         part = block.values[low:high]
@@ -126,11 +130,11 @@ def _encode_block(
             part = part.astype(np.int64)
         strange, infinite = np.zeros(len(used), np.int64), np.zeros(len(used), np.uint8)
         if plain:
-            kernels.encode_plain(part, *plan, missing, low, out, strange)
+            kernels.encode_plain(part, *bounds, missing, low, out, strange)
         elif whole:
-            kernels.encode_integers(part, *plan, missing, low, out, strange)
+            kernels.encode_integers(part, coding, missing, low, out, strange)
         else:
-            kernels.encode_floats(part, *plan, missing, low, out, strange, infinite)
+            kernels.encode_floats(part, coding, missing, low, out, strange, infinite)
         return strange, infinite
 
     for strange, infinite in run_threads(work, row_blocks(len(block.values), threads), threads):
@@ -145,7 +149,7 @@ def _encode_block(
 
 
 def _all_levels_in_a_row(columns: list[Column]) -> bool:
-    """Return whether every column's levels are whole numbers one after another, in this order."""
+    """Return whether the levels of every column are consecutive whole numbers in increasing order."""
     return all(
         column.kind == "category"
         and 0 < len(column.levels) < LOOKUP_LIMIT
@@ -156,17 +160,17 @@ def _all_levels_in_a_row(columns: list[Column]) -> bool:
     )
 
 
-def _plain_plan(columns: list[Column]) -> tuple[NDArray[Any], ...]:
-    """Return the first level of each column and their number."""
+def _plain_bounds(columns: list[Column]) -> tuple[NDArray[Any], ...]:
+    """Return the first level of each column, and the number of its levels."""
     return np.array([int(column.levels[0]) for column in columns]), np.array([len(c.levels) for c in columns])
 
 
 def _as_coded(block: NumberBlock, position: int) -> CodedColumn:
-    """Return a column of numbers by its distinct values, which compare exactly where the kernels' floats do not."""
+    """Return a column of numbers as codes of its distinct values, which compare exactly where floats do not."""
     distinct, place = np.unique(block.values[:, position], return_inverse=True)
-    gap = np.isnan(distinct)
-    codes = np.where(gap, -1, np.arange(len(distinct)))[place]
-    return CodedColumn(block.columns[position], codes, tuple(distinct[~gap].tolist()), "number")
+    missing = np.isnan(distinct)
+    codes = np.where(missing, -1, np.arange(len(distinct)))[place]
+    return CodedColumn(block.columns[position], codes, tuple(distinct[~missing].tolist()), "number")
 
 
 def _any_value(values: NDArray[Any]) -> bool:
@@ -175,36 +179,39 @@ def _any_value(values: NDArray[Any]) -> bool:
 
 def refuse_infinity(name: str) -> None:
     """Raise the error for an infinite number."""
-    msg = f"Column {name!r} holds infinity, which lies in no interval. Replace it by a large number or a gap (NaN)."
+    msg = (
+        f"Column {name!r} holds infinity, which lies in no interval. Replace it by a large number or by a missing "
+        "value (NaN)."
+    )
     raise InputError(msg)
 
 
-def _plan(columns: list[Column]) -> tuple[NDArray[Any], ...]:
-    """Lay out how each column's numbers become codes, as flat arrays for the kernels."""
-    from tanbark.table.kernels import CUTS, LEVELS, LOOKUP
+def _number_coding(columns: list[Column]) -> NumberCoding:
+    """Lay out how the numbers of each column become codes, as flat arrays for the kernels."""
+    from tanbark.table.kernels import CUTS, LEVELS, LOOKUP, NumberCoding
 
-    how, base, start, stop = (np.zeros(len(columns), np.int64) for _ in range(4))
+    method, base, start, stop = (np.zeros(len(columns), np.int64) for _ in range(4))
     lookup: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     cuts: list[float] = []
     filled = 0
     for place, column in enumerate(columns):
         if column.kind == "interval":
-            how[place], start[place], stop[place] = CUTS, len(cuts), len(cuts) + len(column.cuts)
+            method[place], start[place], stop[place] = CUTS, len(cuts), len(cuts) + len(column.cuts)
             cuts.extend(column.cuts)
             continue
         numeric = sorted((level, code) for code, level in enumerate(column.levels) if not isinstance(level, str))
         row = _dense_lookup(numeric)
         if row is not None:
-            how[place], base[place] = LOOKUP, int(numeric[0][0])
+            method[place], base[place] = LOOKUP, int(numeric[0][0])
             start[place], stop[place] = filled, filled + len(row)
         else:
-            how[place], base[place] = LEVELS, filled
+            method[place], base[place] = LEVELS, filled
             start[place], stop[place] = len(cuts), len(cuts) + len(numeric)
             cuts.extend(float(level) for level, _ in numeric)
             row = np.array([code for _, code in numeric], np.int64)
         lookup.append(row)
         filled += len(row)
-    return how, base, start, stop, np.concatenate(lookup), np.array(cuts, np.float64)
+    return NumberCoding(method, base, start, stop, np.concatenate(lookup), np.array(cuts, np.float64))
 
 
 def _dense_lookup(numeric: list[tuple[float, int]]) -> NDArray[np.int64] | None:

@@ -1,6 +1,12 @@
-"""Compiled loops over raw numbers: looking at a block, and turning it into codes."""
+"""Compiled loops over blocks of raw numbers: which values occur, and the codes of the values.
+
+A block has shape (rows, columns); codes go to ``out`` of shape (columns, rows), at rows from ``low`` on, so that
+threads fill disjoint rows of one array.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +15,34 @@ from tanbark.machine import kernel
 
 Array = NDArray[np.generic]
 
-WINDOW_LOW = -64  # whole numbers in [WINDOW_LOW, WINDOW_LOW + WINDOW_SIZE) are collected in the first look
+WINDOW_LOW = -64  # whole numbers in [WINDOW_LOW, WINDOW_LOW + WINDOW_SIZE) are collected in the first pass
 WINDOW_SIZE = 320
+SMALL_BITS = 6  # whole numbers below 2 ** 6 fit in the 64 bits of one word
 
-LOOKUP, CUTS, LEVELS = 0, 1, 2  # how a column's numbers become codes
-TILE_ROWS, TILE_COLUMNS = 64, 32  # a tile is turned from rows to columns within the nearest cache
+LOOKUP, CUTS, LEVELS = 0, 1, 2  # methods by which a column's numbers become codes
+TILE_ROWS, TILE_COLUMNS = 64, 32  # a tile is transposed within the first-level cache
+
+
+class NumberCoding(NamedTuple):
+    """How the numbers of each column become codes; the columns share the flat arrays ``lookup`` and ``cuts``.
+
+    LOOKUP: the code of value v is ``lookup[start + v - base]``. CUTS: the code is the position of v among
+    ``cuts[start:stop]``. LEVELS: v is searched in ``cuts[start:stop]``, and its code is ``lookup[base + position]``.
+    A code below 0 marks a value without a code.
+    """
+
+    method: Array
+    base: Array
+    start: Array
+    stop: Array
+    lookup: Array
+    cuts: Array
 
 
 @kernel
 def look_integers(block: Array, seen: Array, outside: Array) -> None:
-    """Mark which whole numbers of the window occur in each column, and which columns leave the window."""
+    """Mark the whole numbers of the window that occur in each column, and the columns with others."""
+    # seen[column, value - WINDOW_LOW] and outside[column] are flags; one pass over the block in memory order.
     rows, columns = block.shape
     for row in range(rows):
         for column in range(columns):
@@ -31,10 +55,12 @@ def look_integers(block: Array, seen: Array, outside: Array) -> None:
 
 @kernel
 def look_small(block: Array, low: int, out: Array, seen: Array, strange: Array) -> None:
-    """Mark the whole numbers from 0 to 63 of each column in the bits of ``seen``; others leave bits in ``strange``.
+    """Mark the whole numbers from 0 to 63 of each column in the bits of ``seen``; others set bits in ``strange``.
 
-    The numbers go to ``out[column, low + row]``, which is of use where all are small.
+    The block is also written to ``out`` transposed: where all numbers are small, these may be the codes.
     """
+    # One pass: a value sets bit (v mod 64) of its column's word, and v >> 6 is 0 exactly where v lies in 0..63
+    # (a negative number wraps round to a large one). Tiles of rows are transposed while they are in the cache.
     rows, columns = block.shape
     tile = np.empty((TILE_ROWS, columns), np.uint8)
     for top in range(0, rows, TILE_ROWS):
@@ -43,30 +69,31 @@ def look_small(block: Array, low: int, out: Array, seen: Array, strange: Array) 
             values, found = block[top + row], tile[row]
             for column in range(columns):
                 value = np.uint64(values[column])
-                seen[column] |= np.uint64(1) << (value & np.uint64(63))
-                strange[column] |= value >> np.uint64(6)
+                seen[column] |= np.uint64(1) << (value & np.uint64((1 << SMALL_BITS) - 1))
+                strange[column] |= value >> np.uint64(SMALL_BITS)
                 found[column] = value
-        _turn(tile[:size], low + top, out)
+        _transpose(tile[:size], low + top, out)
 
 
 @kernel
-def _turn(tile: Array, low: int, out: Array) -> None:
+def _transpose(tile: Array, low: int, out: Array) -> None:
     """Write rows as columns: ``out[column, low + row]``."""
     for column in range(tile.shape[1]):
-        turned = out[column, low : low + len(tile)]
-        for row in range(len(turned)):
-            turned[row] = tile[row, column]
+        target = out[column, low : low + len(tile)]
+        for row in range(len(target)):
+            target[row] = tile[row, column]
 
 
 @kernel
-def look_floats(block: Array, seen: Array, outside: Array, fractional: Array, gaps: Array, infinite: Array) -> None:
-    """Do the same for floats; also note fractions, gaps and infinities."""
+def look_floats(block: Array, seen: Array, outside: Array, fractional: Array, missing: Array, infinite: Array) -> None:
+    """Mark the whole numbers of the window, and the columns with other, fractional, missing or infinite values."""
+    # As look_integers; NaN is a missing value. All arrays but seen hold one flag per column.
     rows, columns = block.shape
     for row in range(rows):
         for column in range(columns):
             value = block[row, column]
             if value != value:
-                gaps[column] = 1
+                missing[column] = 1
             elif value == np.inf or value == -np.inf:
                 infinite[column] = 1
             elif value != np.floor(value):
@@ -78,23 +105,19 @@ def look_floats(block: Array, seen: Array, outside: Array, fractional: Array, ga
 
 
 @kernel
-def encode_integers(
-    block: Array, how: Array, base: Array, start: Array, stop: Array, lookup: Array, cuts: Array, missing: int,
-    low: int, out: Array, unseen: Array,
-) -> None:  # fmt: skip
-    """Turn whole numbers into codes: ``out[column, low + row]``; values without a code become missing and are counted.
-
-    ``how`` chooses per column: LOOKUP finds value v at ``lookup[start + v - base]``; CUTS and LEVELS search
-    ``cuts[start:stop]``, and LEVELS goes on to ``lookup[base + position]``. A code below 0 is no code.
-    """
+def encode_integers(block: Array, coding: NumberCoding, missing: int, low: int, out: Array, unseen: Array) -> None:
+    """Encode whole numbers; values without a code become ``missing`` and are counted per column in ``unseen``."""
+    # Tiles of the block are read by rows and written by columns within the cache. A lookup costs O(1) per value,
+    # a search among n cut points or levels O(log n).
     rows, columns = block.shape
+    base, lookup, cuts = coding.base, coding.lookup, coding.cuts
     across = (columns + TILE_COLUMNS - 1) // TILE_COLUMNS
     for tile in range((rows + TILE_ROWS - 1) // TILE_ROWS * across):
         top, left = tile // across * TILE_ROWS, tile % across * TILE_COLUMNS
         bottom = min(top + TILE_ROWS, rows)
         for column in range(left, min(left + TILE_COLUMNS, columns)):
-            first, last, way = start[column], stop[column], how[column]
-            if way == LOOKUP:
+            first, last, method = coding.start[column], coding.stop[column], coding.method[column]
+            if method == LOOKUP:
                 origin, codes, span = base[column], lookup[first:last], np.uint64(last - first)
                 values, found, strange = block[top:bottom, column], out[column, low + top : low + bottom], 0
                 for row in range(len(found)):
@@ -105,7 +128,7 @@ def encode_integers(
                 unseen[column] += strange
             else:
                 for row in range(top, bottom):
-                    code = _search(cuts, lookup, first, last, base[column], float(block[row, column]), way)
+                    code = _search(cuts, lookup, first, last, base[column], float(block[row, column]), method)
                     if code < 0:
                         unseen[column] += 1
                         code = missing
@@ -114,7 +137,8 @@ def encode_integers(
 
 @kernel
 def encode_plain(block: Array, base: Array, span: Array, missing: int, low: int, out: Array, unseen: Array) -> None:
-    """Do the same where the levels of every column are all whole numbers from ``base`` on, ``span`` of them."""
+    """Encode whole numbers where the levels of every column are ``base, base + 1, …``, ``span`` of them."""
+    # The code is v - base; taken as an unsigned number it is at least span for every value without a code.
     rows, columns = block.shape
     tile = np.empty((TILE_ROWS, columns), out.dtype)
     for top in range(0, rows, TILE_ROWS):
@@ -126,22 +150,23 @@ def encode_plain(block: Array, base: Array, span: Array, missing: int, low: int,
                 strange = code >= np.uint64(span[column])
                 found[column] = np.uint64(missing) if strange else code
                 unseen[column] += strange
-        _turn(tile[:size], low + top, out)
+        _transpose(tile[:size], low + top, out)
 
 
 @kernel
 def encode_floats(
-    block: Array, how: Array, base: Array, start: Array, stop: Array, lookup: Array, cuts: Array, missing: int,
-    low: int, out: Array, unseen: Array, infinite: Array,
-) -> None:  # fmt: skip
-    """Do the same for floats, whose NaN are gaps."""
+    block: Array, coding: NumberCoding, missing: int, low: int, out: Array, unseen: Array, infinite: Array
+) -> None:
+    """Encode floats, of which NaN is missing; columns with an infinite value are marked."""
+    # As encode_integers; a float is looked up only if it is a whole number.
     rows, columns = block.shape
+    base, lookup, cuts = coding.base, coding.lookup, coding.cuts
     across = (columns + TILE_COLUMNS - 1) // TILE_COLUMNS
     for tile in range((rows + TILE_ROWS - 1) // TILE_ROWS * across):
         top, left = tile // across * TILE_ROWS, tile % across * TILE_COLUMNS
         bottom = min(top + TILE_ROWS, rows)
         for column in range(left, min(left + TILE_COLUMNS, columns)):
-            first, last, way = start[column], stop[column], how[column]
+            first, last, method = coding.start[column], coding.stop[column], coding.method[column]
             for row in range(top, bottom):
                 value = block[row, column]
                 code = missing
@@ -149,12 +174,12 @@ def encode_floats(
                     code = -1
                     if value == np.inf or value == -np.inf:
                         infinite[column] = 1
-                    elif way == LOOKUP:
+                    elif method == LOOKUP:
                         place = value - base[column]
                         if place >= 0 and place < last - first and value == np.floor(value):
                             code = lookup[first + int(place)]
                     else:
-                        code = _search(cuts, lookup, first, last, base[column], value, way)
+                        code = _search(cuts, lookup, first, last, base[column], value, method)
                     if code < 0:
                         unseen[column] += 1
                         code = missing
@@ -162,8 +187,9 @@ def encode_floats(
 
 
 @kernel
-def _search(cuts: Array, lookup: Array, first: int, last: int, base: int, value: float, way: int) -> int:
-    """Find the interval (low, high] of a value, or with LEVELS the code of the level that equals it, else -1."""
+def _search(cuts: Array, lookup: Array, first: int, last: int, base: int, value: float, method: int) -> int:
+    """Return the interval (low, high] of a value, or with LEVELS the code of the level that equals it, else -1."""
+    # Binary search for the first of cuts[first:last] that is at least the value.
     low, high = first, last
     while low < high:
         middle = (low + high) // 2
@@ -171,7 +197,7 @@ def _search(cuts: Array, lookup: Array, first: int, last: int, base: int, value:
             low = middle + 1
         else:
             high = middle
-    if way == CUTS:
+    if method == CUTS:
         return low - first
     if low == last or cuts[low] != value:
         return -1

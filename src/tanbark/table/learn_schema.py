@@ -22,7 +22,7 @@ Cut = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What one look at a numeric column tells; ``levels`` is None where it has fractions or very many values."""
+    """The whole numbers that occur in a numeric column; ``levels`` is None if it has fractions or very many values."""
 
     levels: NDArray[Any] | None
 
@@ -36,7 +36,7 @@ def learn_schema(
     ----------
     table : RawTable
     cut : function of the observed values and of the mask of rows that have one
-        Gives the cut points of a continuous column.
+        Returns the cut points of a continuous column.
     categorical : mask of columns, optional
         The numeric columns that are categories; None decides by their values: whole numbers with at most
         20 different values are.
@@ -64,7 +64,10 @@ def learn_schema(
 
 
 def is_category(look: Look, wanted: bool | None) -> bool:
-    """Apply the rule for numbers, or what the user says; booleans and columns without values are categories."""
+    """Return whether a column is categorical: by the user's choice, or else by its values.
+
+    Booleans and columns without values always are; numbers are if they are whole with at most ``FEW`` different values.
+    """
     if look.levels is not None and (len(look.levels) == 0 or look.levels.dtype == bool):
         return True
     if wanted is not None:
@@ -73,7 +76,7 @@ def is_category(look: Look, wanted: bool | None) -> bool:
 
 
 def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
-    """Look once at every number of a block: gaps, infinities, fractions, and the whole numbers that occur."""
+    """Scan every number of a block once for infinities, fractions, and the whole numbers that occur."""
     from tanbark.table import kernels
 
     rows, n_columns = block.values.shape
@@ -111,15 +114,15 @@ def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
 
 
 def _look_small(block: NumberBlock, threads: int) -> list[Look] | None:
-    """Look at whole numbers the quick way, turning them on the way; None where not all lie from 0 to 63."""
+    """Scan whole numbers and transpose them in one pass; return None unless all lie from 0 to 63."""
     from tanbark.table import kernels
 
     rows, n_columns = block.values.shape
-    turned = np.empty((n_columns + 1, rows), np.uint8)
+    transposed = np.empty((n_columns + 1, rows), np.uint8)
 
     def work(low: int, high: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         seen, strange = np.zeros(n_columns, np.uint64), np.zeros(n_columns, np.uint64)
-        kernels.look_small(block.values[low:high], low, turned, seen, strange)
+        kernels.look_small(block.values[low:high], low, transposed, seen, strange)
         return seen, strange
 
     if work(0, min(rows, 64))[1].any():
@@ -128,7 +131,7 @@ def _look_small(block: NumberBlock, threads: int) -> list[Look] | None:
     if any(strange.any() for _, strange in parts):
         return None
     bits = np.bitwise_or.reduce([seen for seen, _ in parts])
-    block.turned[:] = [(turned, [int(column).bit_length() - 1 for column in bits])]
+    block.transposed[:] = [(transposed, [int(column).bit_length() - 1 for column in bits])]
     return [Look(np.flatnonzero((column >> np.arange(64, dtype=np.uint64)) & np.uint64(1))) for column in bits]
 
 
@@ -162,7 +165,7 @@ def _describe_coded(item: CodedColumn, name: str) -> Column:
 def _warn_about_empty(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     empty = [column.name for column in columns if column.kind == "category" and not column.levels]
     if empty:
-        msg = f"These columns have no value in any row and tell nothing about the class: {empty[:10]}."
+        msg = f"These columns have no value in any row and carry no information about the class: {empty[:10]}."
         warn(msg, EmptyColumnWarning)
     return columns
 
@@ -187,5 +190,5 @@ def _appended(column: Column, fresh: Column) -> Column:
     if not column.levels:
         return replace(fresh, name=column.name, missing_state=column.missing_state)
     if (column.values == "text") != (fresh.values == "text"):
-        return column  # encoding tells the user that the column changed its type
+        return column  # encoding raises the error about the changed type
     return column.with_levels(fresh.levels)

@@ -1,4 +1,4 @@
-"""Learning a schema batch by batch: categories, value summaries, labels and gaps, whatever the number of rows."""
+"""Learning a schema in one pass over batches: categories, summaries of numbers, labels and missing values."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ PLURAL = {"number": "numbers", "text": "strings", "boolean": "booleans"}
 
 @dataclass
 class ColumnView:
-    """What was seen of one column so far.
+    """Summary of one column over the batches so far.
 
     Parameters
     ----------
     name : str
     forced : bool, optional
-        Whether the user says that its numbers are categories, or that they are none.
+        Whether the user declares its numbers categorical (True) or continuous (False).
     """
 
     name: str
@@ -43,14 +43,14 @@ class ColumnView:
     as_declared: tuple[Level, ...] | None = None
     summary: Summary = field(default_factory=Summary)
     fractional: bool = False
-    gaps: bool = False
+    has_missing: bool = False
 
     def __post_init__(self) -> None:
         if self.forced:
             self.summary.most = MOST_LEVELS
 
     def _be(self, values: str) -> None:
-        """Note what the column holds, or refuse that it holds something else than before."""
+        """Record the kind of values, or raise an error if it differs from earlier batches."""
         if self.values not in (None, values):
             msg = (
                 f"Column {self.name!r} holds {PLURAL[str(self.values)]} in some rows and {PLURAL[values]} in others. "
@@ -62,12 +62,12 @@ class ColumnView:
     def add_numbers(
         self, values: NDArray[np.generic], labels: Integers, n_classes: int, weights: Floats | None
     ) -> None:
-        """Take in a column of numbers or booleans; NaN is a gap."""
+        """Add a batch of numbers or booleans; NaN is missing."""
         self.nominal = "boolean" if values.dtype == bool else "number"
         if values.dtype == np.float64:
             observed = ~np.isnan(values)
             if not observed.all():
-                self.gaps = True
+                self.has_missing = True
                 values, labels = values[observed], labels[observed]
                 weights = None if weights is None else weights[observed]
         if not len(values):
@@ -85,10 +85,10 @@ class ColumnView:
         self.summary.add(make_points(values, labels, n_classes, weights))
 
     def add_coded(self, item: CodedColumn, labels: Integers, n_classes: int, weights: Floats | None) -> None:
-        """Take in a column of strings, booleans or declared categories."""
+        """Add a batch of strings, booleans or declared categories."""
         self.nominal = item.values
         used = np.bincount(item.codes[item.codes >= 0], minlength=len(item.levels)) > 0
-        self.gaps = self.gaps or bool((item.codes < 0).any())
+        self.has_missing = self.has_missing or bool((item.codes < 0).any())
         if item.declared:
             self.declared = True
             if self.as_declared not in (None, item.levels):
@@ -118,7 +118,7 @@ class ColumnView:
             raise InputError(msg)
 
     def merge(self, other: ColumnView, places: Integers, n_classes: int) -> None:
-        """Take in what was seen elsewhere; ``places`` are our numbers of the other's classes."""
+        """Add the summary of another part of the rows; ``places[k]`` is our number of the other's class k."""
         if other.values is not None:
             self._be(other.values)
         if self.values is None:
@@ -129,7 +129,7 @@ class ColumnView:
             self.as_declared = None if both and list(first or ()) == _sorted(first or ()) else first
         self.declared = self.declared or other.declared
         self._note_levels(list(other.levels))
-        self.fractional, self.gaps = self.fractional or other.fractional, self.gaps or other.gaps
+        self.fractional, self.has_missing = self.fractional or other.fractional, self.has_missing or other.has_missing
         for level, points in enumerate(other.summary.levels):
             if points is not None:
                 counts = np.zeros((len(points.values), n_classes))
@@ -177,7 +177,7 @@ def _plain_numbers(values: Floats) -> tuple[Level, ...]:
 
 @dataclass
 class Observed:
-    """All that training must know of rows before it codes them; parts of the rows can be merged.
+    """What training needs to know about all rows before it encodes them; summaries of parts can be merged.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class Observed:
         self, features: RawTable, label_codes: Integers, label_levels: list[Level], weights: Floats | None,
         *, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
-        """Take in a batch of rows with the codes of their labels."""
+        """Add a batch of rows with the codes of their labels."""
         self.n_rows += features.n_rows
         self.weighted = self.weighted or weights is not None
         labels = self._numbers(label_levels)[label_codes] if len(label_levels) else np.zeros(len(label_codes), np.int64)
@@ -215,7 +215,7 @@ class Observed:
         return np.array([self.labels.setdefault(level, len(self.labels)) for level in levels], np.int64)
 
     def merge(self, other: Observed) -> Observed:
-        """Take in what another part of the rows showed."""
+        """Add the summary of another part of the rows."""
         self.n_rows += other.n_rows
         self.weighted = self.weighted or other.weighted
         places = self._numbers(list(other.labels))
@@ -228,20 +228,21 @@ class Observed:
         return _sorted(dict.fromkeys(self.labels))
 
     def columns(self, cutter: Cutter, *, missing_states: bool = False) -> tuple[Column, ...]:
-        """Describe every feature; with ``missing_states`` a gap is a state of its own where there are gaps."""
+        """Describe every feature; with ``missing_states``, missing values are a state where they occur."""
         order = np.array([self.labels[label] for label in self.classes()], np.int64)
         found = tuple(
-            replace(view.column(cutter, order), missing_state=missing_states and view.gaps) for view in self.views
+            replace(view.column(cutter, order), missing_state=missing_states and view.has_missing)
+            for view in self.views
         )
         empty = [column.name for column in found if column.kind == "category" and not column.levels]
         if empty:
-            msg = f"These columns have no value in any row and tell nothing about the class: {empty[:10]}."
+            msg = f"These columns have no value in any row and carry no information about the class: {empty[:10]}."
             warn(msg, EmptyColumnWarning)
         return found
 
     @property
     def errors(self) -> dict[str, float]:
-        """By what share of the rows the count below a cut point may be wrong, for summaries that are not exact."""
+        """Largest error of the number of rows below a cut point, as a fraction of all rows, where it is not 0."""
         return {view.name: view.summary.error for view in self.views if view.summary.error > 0}
 
 

@@ -22,25 +22,25 @@ from tanbark.table.schema import Level
 
 Found = TypeVar("Found")
 
-EXACT = 2**53  # a float can tell whole numbers up to here apart
+EXACT = 2**53  # below this, floats represent whole numbers exactly
 
 
 @dataclass(frozen=True, eq=False)
 class NumberBlock:
-    """Numbers of one or more columns: int64, float64 (NaN is a gap) or bool, of shape (n_rows, len(columns)).
+    """Numbers of one or more columns: int64, float64 (NaN is missing) or bool, of shape (n_rows, len(columns)).
 
-    ``turned`` is where a look at small whole numbers leaves them for the encoding, column by column, with room for one
-    column more, and the highest of each; who takes them may write to them.
+    ``transposed`` holds small whole numbers as codes of shape (columns + 1, rows), and the largest of each column, if
+    learning the schema met them; the encoding takes them from here and may write to them.
     """
 
     columns: tuple[int, ...]
     values: Array
-    turned: list[tuple[NDArray[np.uint8], list[int]]] = field(default_factory=list, repr=False)
+    transposed: list[tuple[NDArray[np.uint8], list[int]]] = field(default_factory=list, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """A column of anything but numbers, or of whole numbers beyond floats: ``codes`` into ``levels``, -1 for a gap.
+    """A column of anything but numbers, or of whole numbers beyond floats: ``codes`` into ``levels``, -1 if missing.
 
     ``declared`` levels come from the type (a categorical) and are kept even if no row has them.
     """
@@ -57,7 +57,7 @@ class CodedColumn:
         return bool((self.codes >= 0).any())
 
     def numbers(self) -> NDArray[np.float64]:
-        """Return a column of numbers as floats, NaN for a gap."""
+        """Return a column of numbers as floats, NaN where missing."""
         values = np.array([*map(float, self.levels), np.nan])
         return np.asarray(values[self.codes])
 
@@ -196,7 +196,7 @@ def _refuse_type(kind: str, name: str, dtype: str) -> None:
 
 
 def _read_pandas(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
-    """Read a column of pandas; its categories keep codes of their own, which need no other library."""
+    """Read a column of pandas; a categorical is read from its codes."""
     held = series.array
     if isinstance(getattr(held, "codes", None), np.ndarray):
         return _coded(column, held.codes, held.categories.tolist(), declared=True)
@@ -219,7 +219,7 @@ def _read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColu
     if dtype == nw.Boolean and not series.is_null().any():
         return NumberBlock((column,), series.to_numpy().astype(bool).reshape(-1, 1))
     native = series.to_native()
-    if hasattr(native, "factorize"):  # pandas and its kin
+    if hasattr(native, "factorize"):  # pandas-like
         codes, distinct = _hashed(native.factorize, name)
         return _read_distinct(codes, distinct.tolist(), column, name)
     if hasattr(native, "dictionary_encode"):  # pyarrow
@@ -239,7 +239,7 @@ def _read_numbers(series: Any, column: int, name: str) -> NumberBlock | CodedCol
 
 def _read_categorical(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
     native = series.to_native()
-    if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # the kin of pandas keep codes of their own
+    if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas-like frames store the codes
         return _coded(column, np.asarray(native.cat.codes), native.cat.categories.tolist(), declared=True)
     if hasattr(native, "combine_chunks"):
         return _read_dictionary(native, column)
@@ -288,7 +288,7 @@ def _plain(value: Any) -> Level:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value stands for none: None, NaN, NA or NaT."""
+    """Return whether a value is missing: None, NaN, NA or NaT."""
     if type(value) is str:
         return False
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -304,7 +304,7 @@ def _read_values(values: list[Any], column: int, name: str) -> NumberBlock | Cod
 
 
 def _hashed(find: Callable[[], Found], name: str) -> Found:
-    """Find the distinct values of a column, which lists and the like do not have."""
+    """Find the distinct values of a column; raise an error if they are not hashable."""
     try:
         return find()
     except TypeError as error:
@@ -313,7 +313,7 @@ def _hashed(find: Callable[[], Found], name: str) -> Found:
 
 
 def _read_distinct(codes: Array, distinct: list[Any], column: int, name: str) -> NumberBlock | CodedColumn:
-    """Read strings, numbers, booleans and gaps, given as codes into the distinct values; -1 is a gap too."""
+    """Read strings, numbers and booleans, given as codes into the distinct values; -1 is missing."""
     order = [code for code, value in enumerate(distinct) if not is_missing(value)]
     kinds = {type(distinct[code]) for code in order}
     for code in order if kinds != {str} else ():
@@ -337,7 +337,7 @@ def _rank(value: Any) -> tuple[Any, ...]:
 
 
 def _places(order: list[int], size: int) -> NDArray[np.int32]:
-    """Return each old code its new one, -1 where it has none; the last entry serves the gaps."""
+    """Return the new code of each old one, -1 where it has none; the last entry is for missing values."""
     places = np.full(size + 1, -1, np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     return places

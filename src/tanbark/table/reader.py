@@ -1,4 +1,4 @@
-"""Rows of a source as codes: what an engine walks over, here or on another machine."""
+"""Rows of a source as coded tables, batch by batch, for the counting engines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RowReader:
     size : int
         Rows in a batch.
     whole_only : bool
-        Whether rows with a gap are left out.
+        Whether rows with a missing value are left out.
     """
 
     source: Source
@@ -65,7 +65,7 @@ class RowReader:
         return self.weight is not None or self.whole_only
 
     def kept(self, piece: Piece) -> NDArray[np.bool_]:
-        """Tell for every row of a piece whether it is read or left out."""
+        """Return for every row of a piece whether it is read or left out."""
         return np.concatenate([np.zeros(0, np.bool_), *(keep for _, _, keep in self._read(piece))])
 
     def _read(self, piece: Piece) -> Iterator[tuple[RawTable, Floats | None, NDArray[np.bool_]]]:
@@ -80,7 +80,7 @@ class RowReader:
             yield raw, weights, keep
 
     def observe(self, piece: Piece, forced: Sequence[bool | None], n_jobs: int | None = None) -> Observed:
-        """Look at all rows of a piece once, to learn what the columns hold."""
+        """Summarise the columns in one pass over a piece."""
         views = [ColumnView(name, known) for name, known in zip(self.features, forced, strict=True)]
         seen = Observed(views)
         for raw, weights in self.read(piece):
@@ -89,13 +89,13 @@ class RowReader:
         return seen
 
     def coded(self, piece: Piece, schema: Schema, n_jobs: int | None = None) -> Iterator[CodedTable]:
-        """Code all rows of a piece; a value that the schema does not know is refused, never left out of a count."""
+        """Encode all rows of a piece; raise an error for a value that the schema does not know."""
         for raw, weights in self.read(piece):
             found = encode(raw, schema.columns, n_jobs=n_jobs)
             if found.unseen:
                 self._refuse(raw, found.unseen, schema)
             if (found.codes[-1] == missing_code(found.codes)).any():
-                _refuse_gaps(int((found.codes[-1] == missing_code(found.codes)).sum()), self.target)
+                _raise_missing_labels(int((found.codes[-1] == missing_code(found.codes)).sum()), self.target)
             yield CodedTable(schema, found.codes, weights)
 
     def _refuse(self, raw: RawTable, unseen: dict[str, int], schema: Schema) -> None:
@@ -132,13 +132,13 @@ def _labels(raw: RawTable, name: str) -> tuple[NDArray[np.int64], list[Level]]:
     for item in raw.coded:
         if item.column == column:
             if (item.codes < 0).any():
-                _refuse_gaps(int((item.codes < 0).sum()), name)
+                _raise_missing_labels(int((item.codes < 0).sum()), name)
             used, codes = np.unique(item.codes, return_inverse=True)
             return codes.astype(np.int64), [item.levels[code] for code in used.tolist()]
     (values,) = (block.values[:, block.columns.index(column)] for block in raw.blocks if column in block.columns)
     if values.dtype == np.float64:
         if np.isnan(values).any():
-            _refuse_gaps(int(np.isnan(values).sum()), name)
+            _raise_missing_labels(int(np.isnan(values).sum()), name)
         odd = values[values != np.floor(values)]
         if len(odd) or np.isinf(values).any():
             msg = (
@@ -156,7 +156,7 @@ def _labels(raw: RawTable, name: str) -> tuple[NDArray[np.int64], list[Level]]:
     return codes.astype(np.int64), found.tolist()
 
 
-def _refuse_gaps(count: int, name: str) -> None:
+def _raise_missing_labels(count: int, name: str) -> None:
     msg = (
         f"The class {name!r} contains NaN or None in {count} rows; a classifier learns from rows with a label. "
         "Drop those rows first."

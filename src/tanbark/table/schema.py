@@ -30,7 +30,7 @@ class Column:
     cuts : tuple of float
         Increasing cut points; state k is (cuts[k-1], cuts[k]].
     missing_state : bool
-        Whether a gap is a state of its own, the first; the others then follow it.
+        Whether a missing value is a state, the first; the others then follow it.
     """
 
     name: str
@@ -42,24 +42,24 @@ class Column:
 
     @property
     def n_states(self) -> int:
-        """Number of states; a column that was never observed has one, which tells nothing."""
+        """Number of states; a column that was never observed has one."""
         own = len(self.cuts) + 1 if self.kind == "interval" else max(1, len(self.levels))
         return own + self.missing_state
 
     def labels(self) -> list[str]:
-        """Name every state for people.
+        """Return a readable name of every state.
 
         >>> Column("age", "interval", "number", cuts=(18.0, 65.0)).labels()
         ['≤ 18', '18 to 65', '> 65']
         """
-        gap = [MISSING] if self.missing_state else []
+        first = [MISSING] if self.missing_state else []
         if self.kind != "interval":
-            return gap + ([str(level) for level in self.levels] or [NEVER_OBSERVED])
+            return first + ([str(level) for level in self.levels] or [NEVER_OBSERVED])
         if not self.cuts:
-            return [*gap, "any number"]
+            return [*first, "any number"]
         ends = _short(self.cuts)
         inner = [f"{low} to {high}" for low, high in pairwise(ends)]
-        return [*gap, f"≤ {ends[0]}", *inner, f"> {ends[-1]}"]
+        return [*first, f"≤ {ends[0]}", *inner, f"> {ends[-1]}"]
 
     def states(self) -> tuple[Level, ...]:
         """Return the typed categories, or the labels of the intervals."""
@@ -74,7 +74,7 @@ class Column:
 
 
 def _short(cuts: tuple[float, ...]) -> list[str]:
-    """Write cut points with as few digits as keep them apart."""
+    """Format cut points with the fewest digits that keep them distinct."""
     for digits in range(4, 17):
         texts = [f"{cut:.{digits}g}" for cut in cuts]
         if len(set(texts)) == len(texts):
@@ -116,7 +116,7 @@ class Schema:
         return tuple(column.n_states for column in self.columns)
 
     def index(self, name: str | int) -> int:
-        """Find a column by name or position, or say which names there are."""
+        """Return the position of a column given by name or position; raise an error that lists the names otherwise."""
         if isinstance(name, int) and not isinstance(name, bool) and 0 <= name < len(self.columns):
             return name
         if name in self.names:

@@ -23,7 +23,7 @@ def column_document(column: Column) -> dict[str, Any]:
 
 
 def demand(holds: bool, otherwise: str) -> None:
-    """Refuse a file of which something does not hold."""
+    """Raise an error for the file unless a condition holds."""
     if not holds:
         raise ModelFileError(otherwise)
 

@@ -1,8 +1,8 @@
-"""A summary of a numeric column that is larger than memory: values with their counts by class, and a stated error.
+"""A mergeable quantile summary of a numeric column: values with their counts by class, and an error bound.
 
-Values with their counts are exact as long as there are few different ones. Beyond that neighbours are brought together
-at their largest value, so that the count of the rows at or below a kept value stays as it was. Summaries merge, whoever
-made them, and carry with them by how many rows any such count may be wrong.
+With few distinct values the summary is exact. Beyond that, neighbouring values are merged at the largest of them, so
+that the number of rows at or below a kept value does not change. Summaries of parts of the rows can be merged; each
+carries a bound on the error of these numbers of rows.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Points:
     counts : (n, n_classes) array
         ``counts[k]`` are the rows above ``values[k - 1]`` and at most ``values[k]``.
     error : float
-        By how many rows the count at or below a kept value may be too low.
+        Bound on how many rows the count at or below a kept value may be too low.
     spread : float
-        How many rows at most stand at a kept value while they lie below it.
+        Bound on the number of rows below a kept value that are counted at it.
     """
 
     values: Floats
@@ -38,7 +38,7 @@ class Points:
     spread: float = 0.0
 
     def merged(self, other: Points) -> Points:
-        """Bring two summaries together, without a loss of their own."""
+        """Merge two summaries; the merge adds no error but that of their spreads."""
         width = max(self.counts.shape[1], other.counts.shape[1])
         values = np.concatenate([self.values, other.values])
         order = np.argsort(values, kind="stable")
@@ -50,7 +50,7 @@ class Points:
         return Points(values[first], summed, error, max(self.spread, other.spread))
 
     def compressed(self, most: int) -> Points:
-        """Keep about ``most`` values at most; the lowest and the highest always stay."""
+        """Keep at most about ``most`` values, among them the lowest and the highest."""
         if len(self.values) <= most:
             return self
         weight = self.counts.sum(axis=1)
@@ -94,18 +94,17 @@ def _by_class(
 
 @dataclass
 class Summary:
-    """Points of a stream of batches, merged two by two like the digits of a binary number.
+    """Summary of a stream of batches, merged in pairs like the carries of a binary counter.
 
-    A batch of n rows is cut down to ``most`` values, and so is every merge; the count of the rows at or below a kept
-    value is then wrong by at most (number of merges in a row + 1) / ``most`` of all rows, and by how much at most is
-    told in ``error``.
+    Every batch and every merge is compressed to ``most`` values. The number of rows at or below a kept value is wrong
+    by at most the fraction (depth of merges + 1) / ``most`` of all rows; ``error`` is the bound for the actual merges.
     """
 
     most: int = MOST_POINTS
     levels: list[Points | None] = field(default_factory=list)
 
     def add(self, points: Points, level: int = 0) -> None:
-        """Take in the points of one more batch."""
+        """Add the points of one more batch."""
         points = points.compressed(self.most)
         while True:
             while len(self.levels) <= level:
@@ -119,7 +118,7 @@ class Summary:
             level += 1
 
     def merge(self, other: Summary) -> None:
-        """Take in another summary."""
+        """Add another summary."""
         for level, points in enumerate(other.levels):
             if points is not None:
                 self.add(points, level)
@@ -134,7 +133,7 @@ class Summary:
 
     @property
     def error(self) -> float:
-        """By what share of the rows the count at or below a value may be wrong."""
+        """Bound on the error of the number of rows at or below a value, as a fraction of all rows."""
         points = self.points()
         rows = float(points.counts.sum())
         return (points.error + points.spread) / rows if rows else 0.0

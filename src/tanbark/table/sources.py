@@ -1,40 +1,28 @@
-"""Rows that are read again and again, batch by batch: files, datasets, lazy frames, readers.
+"""Rows that are read more than once, batch by batch: files, datasets, lazy frames, readers and frames.
 
-A source tells its columns, falls into pieces that can be read on their own, and reads a piece as raw tables of a few
-rows. This is the one module that knows pyarrow; it is imported when a file is opened.
+A source names its columns, consists of pieces that can be read independently (by other processes too), and reads a
+piece as raw tables of a few rows.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Protocol
 
 import narwhals as nw
 import numpy as np
 
-from tanbark.errors import InputError, MissingPackageError, find
-from tanbark.table.raw import CodedColumn, RawTable, read_table
-
-PIECE_ROWS = 1 << 20  # row groups are read together up to this many rows
-FORMATS = {
-    ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".gz": "csv", ".tsv": "tsv", ".arrow": "arrow",
-    ".feather": "arrow", ".ipc": "arrow",
-}  # fmt: skip
-
-Piece = Any
+from tanbark.errors import InputError
+from tanbark.table.arrow_files import Piece as Piece
+from tanbark.table.arrow_files import cut_batches, is_record_batch, label_type_of, open_files, raw_batch, spool
+from tanbark.table.raw import RawTable
 
 
 class Source(Protocol):
-    """Rows that can be read more than once."""
+    """Rows that can be read more than once, in pieces and batches."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,214 +38,12 @@ class Source(Protocol):
         """Return the type that an array of a column's values has in memory."""
 
     def fingerprint(self) -> str:
-        """Return a text that changes when the rows change, as far as that can be told; empty where it cannot."""
-
-
-def arrow() -> Any:
-    """Import pyarrow, or say how to install it."""
-    try:
-        import pyarrow
-    except ImportError:
-        msg = 'Reading files needs pyarrow. Install it with: pip install "tanbark[big]"'
-        raise MissingPackageError(msg) from None
-    return pyarrow
-
-
-@contextmanager
-def _reading(what: str) -> Iterator[None]:
-    """Turn pyarrow's errors into ours, with the name of the file."""
-    pa = arrow()
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        hint = "Is it whole, and of the format that its name says?"
-        if "conversion error" in first.lower():
-            hint = "A column changes its type; read it as strings with types={name: 'string'}, or correct the file."
-        msg = f"{what} cannot be read: {first.rstrip('.')}. {hint}"
-        raise InputError(msg) from error
-
-
-def _is_record_batch(frame: Any) -> bool:
-    return hasattr(frame, "to_struct_array") and not hasattr(frame, "combine_chunks")  # which tables have
-
-
-def raw_batch(frame: Any, columns: Sequence[str], plain_text: frozenset[str] = frozenset()) -> RawTable:
-    """Turn a record batch or a frame into a raw table with the columns in order."""
-    if _is_record_batch(frame):
-        frame = arrow().Table.from_batches([frame])
-    raw = read_table(frame)
-    place = {name: column for column, name in enumerate(raw.names or ())}
-    if list(place) != list(columns):
-        lacking = [name for name in columns if name not in place]
-        if lacking:
-            msg = f"A part of the rows lacks the columns {lacking[:10]}; every part must have the same columns."
-            raise InputError(msg)
-        raw = raw.take([place[name] for name in columns])
-    if plain_text:
-        raw = replace(raw, coded=tuple(_undeclared(item, raw.name(item.column) in plain_text) for item in raw.coded))
-    return raw
-
-
-def _undeclared(item: CodedColumn, plain: bool) -> CodedColumn:
-    return replace(item, declared=False) if plain else item
-
-
-def _cut(frames: Iterable[Any], size: int) -> Iterator[Any]:
-    """Cut record batches or frames that are longer than ``size`` rows."""
-    for frame in frames:
-        rows = frame.num_rows if hasattr(frame, "num_rows") else len(frame)
-        for low in range(0, rows, size):
-            if rows <= size:
-                yield frame
-            else:
-                yield frame.slice(low, size) if hasattr(frame, "slice") else frame.iloc[low : low + size]
-
-
-@dataclass(frozen=True)
-class FileSource:
-    """Parquet, CSV or Arrow files with the same columns.
-
-    Parameters
-    ----------
-    paths : tuple of str
-    format : {"parquet", "csv", "tsv", "arrow"}
-    types : mapping of names to Arrow's type names, optional
-        Types of columns of CSV files that are not to be guessed from the first rows.
-    """
-
-    paths: tuple[str, ...]
-    format: str
-    types: Mapping[str, str] = field(default_factory=dict)
-
-    @cached_property
-    def _schema(self) -> Any:
-        pa = arrow()
-        with _reading(self.paths[0]):
-            if self.format == "parquet":
-                import pyarrow.parquet as parquet
-
-                return parquet.read_schema(self.paths[0])
-            if self.format == "arrow":
-                return self._open_arrow(self.paths[0]).schema
-            guessed = self._open_csv(
-                self.paths[0], None, {name: pa.type_for_alias(t) for name, t in self.types.items()}
-            )
-            strange = sorted(set(self.types) - set(guessed.schema.names))
-            if strange:
-                msg = f"types names columns that {self.paths[0]} does not have: {strange}."
-                raise InputError(msg)
-            return guessed.schema
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(self._schema.names)
-
-    def label_type(self, name: str) -> np.dtype[Any]:
-        """Return the type that an array of a column's values has in memory."""
-        return _label_type(self._schema.field(name).type)
-
-    def fingerprint(self) -> str:
-        """Tell the files by their names, sizes and times."""
-        told = []
-        for path in self.paths:
-            known = os.stat(path)
-            told.append(f"{path}|{known.st_size}|{known.st_mtime_ns}")
-        return hashlib.sha256("\n".join([self.format, repr(dict(self.types)), *told]).encode()).hexdigest()
-
-    def pieces(self) -> list[Piece]:
-        """List the files, large Parquet files by their row groups."""
-        if self.format != "parquet":
-            return [(path, None) for path in self.paths]
-        import pyarrow.parquet as parquet
-
-        found: list[Piece] = []
-        for path in self.paths:
-            with _reading(path):
-                known = parquet.read_metadata(path)
-            groups: list[int] = []
-            rows = 0
-            for group in range(known.num_row_groups):
-                groups.append(group)
-                rows += known.row_group(group).num_rows
-                if rows >= PIECE_ROWS:
-                    found.append((path, tuple(groups)))
-                    groups, rows = [], 0
-            if groups:
-                found.append((path, tuple(groups)))
-        return found
-
-    def read(self, piece: Piece, columns: Sequence[str], size: int) -> Iterator[RawTable]:
-        """Read the chosen columns of a file or of some of its row groups."""
-        path, groups = piece
-        pa = arrow()
-        texts = frozenset(
-            name for name in columns if pa.types.is_string(kind := self._schema.field(name).type)
-            or pa.types.is_large_string(kind)
-        )  # fmt: skip
-        with _reading(path):
-            yield from (
-                raw_batch(b, columns, texts) for b in _cut(self._batches(path, groups, columns, size, texts), size)
-            )
-
-    def _batches(
-        self, path: str, groups: Any, columns: Sequence[str], size: int, texts: frozenset[str]
-    ) -> Iterator[Any]:
-        if self.format == "parquet":
-            import pyarrow.parquet as parquet
-
-            with parquet.ParquetFile(path, read_dictionary=sorted(texts), buffer_size=1 << 20) as file:
-                lacking = sorted(set(columns) - set(file.schema_arrow.names))
-                if lacking:
-                    msg = f"{path} lacks the columns {lacking[:10]}, which {self.paths[0]} has."
-                    raise InputError(msg)
-                yield from file.iter_batches(size, row_groups=list(groups), columns=list(columns), use_threads=True)
-        elif self.format == "arrow":
-            reader = self._open_arrow(path)
-            if hasattr(reader, "num_record_batches"):
-                yield from (reader.get_batch(k).select(list(columns)) for k in range(reader.num_record_batches))
-            else:
-                yield from (batch.select(list(columns)) for batch in reader)
-        else:
-            yield from self._open_csv(path, columns, {name: self._schema.field(name).type for name in columns})
-
-    def _open_arrow(self, path: str) -> Any:
-        """Open Arrow's file format by mapping it, or else its stream format."""
-        pa = arrow()
-        mapped = pa.memory_map(path)
-        try:
-            return pa.ipc.open_file(mapped)
-        except pa.ArrowInvalid:
-            mapped.seek(0)
-            return pa.ipc.open_stream(mapped)
-
-    def _open_csv(self, path: str, columns: Sequence[str] | None, types: Mapping[str, Any]) -> Any:
-        from pyarrow import csv
-
-        convert = csv.ConvertOptions(
-            column_types=dict(types),
-            include_columns=None if columns is None else list(columns),
-            strings_can_be_null=True,
-        )
-        parse = csv.ParseOptions(delimiter="\t" if self.format == "tsv" else ",", newlines_in_values=True)
-        return csv.open_csv(
-            path, read_options=csv.ReadOptions(block_size=1 << 22), convert_options=convert, parse_options=parse
-        )
-
-
-def _label_type(kind: Any) -> np.dtype[Any]:
-    pa = arrow()
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return np.dtype(str(np.dtype(kind.to_pandas_dtype())))
-    if pa.types.is_dictionary(kind):
-        return _label_type(kind.value_type)
-    return np.dtype(object)
+        """Return a text that changes when the rows change; empty where changes cannot be detected."""
 
 
 @dataclass(frozen=True, eq=False)
 class FrameSource:
-    """Anything that gives frames or record batches anew whenever it is called."""
+    """Frames or record batches that a function yields anew at every call."""
 
     make: Callable[[Sequence[str] | None, int], Iterable[Any]]
     columns: tuple[str, ...] | None = None
@@ -275,18 +61,18 @@ class FrameSource:
         if self.columns is not None:
             return self.columns
         first = self._first
-        return tuple(map(str, first.schema.names if _is_record_batch(first) else nw.from_native(first).columns))
+        return tuple(map(str, first.schema.names if is_record_batch(first) else nw.from_native(first).columns))
 
     def label_type(self, name: str) -> np.dtype[Any]:
         """Return the type that an array of a column's values has in memory."""
         first = self._first
         if hasattr(first, "column_names") and hasattr(first, "schema"):
-            return _label_type(first.schema.field(name).type)
+            return label_type_of(first.schema.field(name).type)
         found = np.asarray(nw.from_native(first, eager_only=True)[name].to_numpy()).dtype
         return found if found.kind in "biuf" else np.dtype(object)
 
     def fingerprint(self) -> str:
-        """Return nothing: frames do not tell when they change."""
+        """Return an empty text: changes of frames cannot be detected."""
         return ""
 
     def pieces(self) -> list[Piece]:
@@ -295,7 +81,7 @@ class FrameSource:
 
     def read(self, piece: Piece, columns: Sequence[str], size: int) -> Iterator[RawTable]:
         """Read the frames one after another."""
-        for frame in _cut(self.make(columns, size), size):
+        for frame in cut_batches(self.make(columns, size), size):
             yield raw_batch(frame, columns)
 
 
@@ -305,13 +91,13 @@ def open_source(data: Any, *, types: Mapping[str, str] | None = None) -> Source:
     Parameters
     ----------
     data : path, list of paths, pyarrow dataset, polars LazyFrame, frame, function, or reader
-        A function without arguments gives frames or record batches anew at every call. A reader or an iterator, which
+        A function without arguments returns frames or record batches anew at every call. A reader or an iterator, which
         can be read only once, is first written to a temporary file.
     types : mapping, optional
         Arrow's type names of columns of CSV files.
     """
     if isinstance(data, (str, os.PathLike)) or (isinstance(data, (list, tuple)) and data):
-        return _open_files(data, dict(types or {}))
+        return open_files(data, dict(types or {}))
     if types:
         msg = "types is for CSV files; other sources have types of their own."
         raise InputError(msg)
@@ -330,7 +116,7 @@ def open_source(data: Any, *, types: Mapping[str, str] | None = None) -> Source:
         return FrameSource(lambda columns, size: slices(data, columns, size), tuple(map(str, frame.columns)))
     msg = (
         f"Rows must be a path, a list of paths, a pyarrow dataset, a polars LazyFrame, a frame, a reader of record "
-        f"batches, or a function that gives frames; got {type(data).__name__}."
+        f"batches, or a function that returns frames; got {type(data).__name__}."
     )
     raise InputError(msg)
 
@@ -346,56 +132,3 @@ def slices(data: Any, columns: Sequence[str] | None, size: int) -> Iterator[Any]
     chosen = frame if columns is None else frame.select(list(columns))
     for low in range(0, len(frame), size):
         yield chosen[low : low + size].to_native()
-
-
-def _open_files(data: Any, types: dict[str, str]) -> FileSource:
-    given = [data] if isinstance(data, (str, os.PathLike)) else list(data)
-    paths: list[str] = []
-    for item in given:
-        path = Path(item)
-        if path.is_dir():
-            inner = sorted(
-                found for found in path.rglob("*")
-                if found.is_file() and found.suffix in FORMATS and not found.name.startswith((".", "_"))
-            )  # fmt: skip
-            paths += map(str, inner)
-        elif path.is_file():
-            paths.append(str(path))
-        else:
-            msg = f"There is no file or directory {str(path)!r}."
-            raise InputError(msg)
-    if not paths:
-        msg = f"{given[0]} holds no file of a known kind: {sorted(FORMATS)}."
-        raise InputError(msg)
-    kinds = {find("the ending of a file", Path(path).suffix, FORMATS) for path in paths}
-    if len(kinds) > 1:
-        msg = f"All files must be of one format; here are {sorted(kinds)}. Give the paths of one of them."
-        raise InputError(msg)
-    return FileSource(tuple(paths), kinds.pop(), types)
-
-
-def spool(batches: Any) -> FileSource:
-    """Write batches that can be read only once to a temporary Arrow file, which is removed with the source."""
-    pa = arrow()
-    folder = tempfile.mkdtemp(prefix="tanbark-")
-    path = os.path.join(folder, "rows.arrow")
-    writer = None
-    try:
-        for batch in batches:
-            record = _is_record_batch(batch)
-            table = pa.Table.from_batches([batch]) if record else nw.from_native(batch, eager_only=True).to_arrow()
-            writer = writer or pa.ipc.new_stream(path, table.schema)
-            writer.write_table(table)
-        if writer is None:
-            msg = "The reader gives no rows."
-            raise InputError(msg)
-        writer.close()
-    except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, pa.ArrowException):
-            msg = f"The reader cannot be read or changes its columns: {error}"
-            raise InputError(msg) from error
-        raise
-    source = FileSource((path,), "arrow")
-    weakref.finalize(source, shutil.rmtree, folder, True)
-    return source

@@ -54,7 +54,7 @@ def test_a_column_without_values_is_kept_and_tells_nothing(make, gap):
     X = pd.DataFrame({"x0": list("abab"), "x1": [1, 2, 2, 1], "empty": [gap] * 4})
     y = [0, 1, 0, 1]
     with pytest.warns(
-        tb.EmptyColumnWarning, match=r"no value in any row and tell nothing about the class: \['empty'\]"
+        tb.EmptyColumnWarning, match=r"no value in any row and carry no information about the class: \['empty'\]"
     ):
         clf = make().fit(X, y)
     assert clf.n_features_in_ == 3

@@ -147,7 +147,7 @@ def test_another_kind_of_values_is_refused(column, values, message):
 @pytest.mark.parametrize(
     "gaps", [[None], [np.nan], pd.Categorical([None], categories=["u"]), pd.array([None], "boolean")]
 )
-def test_a_column_of_gaps_is_of_every_kind(gaps):
+def test_a_column_of_missing_values_is_of_every_kind(gaps):
     for column in (category(1, 2), category("a", values="text"), Column("x", "interval", "number", cuts=(1.0,))):
         encoded = encode(read_table(pd.DataFrame({"x": gaps})), (column,))
         assert encoded.codes.tolist() == [[255]]
@@ -157,7 +157,7 @@ def test_a_column_of_gaps_is_of_every_kind(gaps):
 @pytest.mark.parametrize("infinity", [np.inf, -np.inf])
 def test_infinity_is_refused_by_name(infinity):
     column = Column("x", "interval", "number", cuts=(1.0,))
-    with pytest.raises(InputError, match=r"Column 'x' holds infinity.*large number or a gap"):
+    with pytest.raises(InputError, match=r"Column 'x' holds infinity.*large number or by a missing value"):
         codes_of([1.0, infinity], column)
 
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from tanbark.counts.partitioned.cluster import FAN_IN, OUT_OF_MEMORY, Job, fold
 from tanbark.errors import ClusterError, MissingPackageError, TanbarkError
+from tanbark.table.arrow_files import raw_batch
 from tanbark.table.raw import RawTable
-from tanbark.table.sources import raw_batch, slices
+from tanbark.table.sources import slices
 
 PATIENCE = 30.0  # seconds without a scheduler or any worker after which a question is given up
 PAUSED = (
