@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Codes, Floats
 from tanbark.graph import Dag, Network
-from tanbark.inference.eliminate import add_with_gaps
+from tanbark.inference.layout import FlatNetwork, Forest, ends_of, lay_out
+from tanbark.inference.posterior import add_with_missing
 from tanbark.structure.wrapper.search import Structure, supernodes
 from tanbark.table import Schema, missing_code
 from tanbark.table.coded import code_dtype
@@ -185,50 +186,38 @@ class FoldRows(ABC):
     def _pass_up(
         self, group: Group, tables: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
     ) -> None:
+        """Sum out a tree of features, fold by fold."""
         from tanbark.inference import forest_kernels
 
         n, n_classes = self._schema.target, out.shape[1]
         starts, parent = np.zeros(n, np.int64), np.full(n, -1, np.int64)
-        flat = np.concatenate([table.reshape(len(table), -1) for table in tables], axis=1)
-        ends = np.cumsum([0, *(table[0].size for table in tables)])
-        for (feature, parents), start in zip(group, ends, strict=False):
+        for (feature, parents), start in zip(group, ends_of([table[0].size for table in tables]), strict=False):
             starts[feature], parent[feature] = start, parents[0] if parents else -1
         order = np.array([feature for feature, _ in reversed(_parents_first(group))], np.int64)
-        messages = np.concatenate([[0], np.cumsum(self._states[:n] * n_classes)])
-        with np.errstate(divide="ignore"):
-            logs = np.log(flat)
-        for fold in range(len(bounds) - 1):
-            forest_kernels.add_forest(
-                codes, flat[fold], logs[fold], starts, self._states[:n], parent, order, messages,
-                bounds[fold], bounds[fold + 1], out,
-            )  # fmt: skip
+        messages = ends_of((self._states[:n] * n_classes).tolist())
+        for fold, (values, logs) in enumerate(_by_fold(tables)):
+            forest = Forest(values, logs, starts, self._states[:n], parent, order, messages)
+            forest_kernels.add_forest(codes, forest, bounds[fold], bounds[fold + 1], out)
         doubtful = np.flatnonzero(np.isneginf(out).any(axis=1))  # zero, or below the range of floats
         self._eliminate(group, tables, codes, doubtful, out)
 
     def _enumerate(
         self, group: Group, tables: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
     ) -> None:
-        from tanbark.inference import missing_kernels as gap_kernels
+        """Sum out any other group by enumeration, fold by fold, and what is too large for that by elimination."""
+        from tanbark.inference import missing_kernels
 
-        place = {feature: k for k, (feature, _) in enumerate(group)}
-        scopes = [(*parents, feature) for feature, parents in group]
-        children = [[place[f] for f, parents in group if feature in parents] for feature, _ in group]
-        members = np.array([place[m] for scope in scopes for m in scope], np.int64)
-        strides = np.concatenate([self._layout(scope)[1] for scope in scopes])
-        flat = np.concatenate([table.reshape(len(table), -1) for table in tables], axis=1)
-        with np.errstate(divide="ignore"):
-            logs = np.log(flat)
-        starts = np.cumsum([0, *(table[0].size for table in tables)])[:-1].astype(np.int64)
-        nodes = np.array(list(place), np.int64)
+        nodes, last = [feature for feature, _ in group], len(group)
+        place = {feature: k for k, feature in enumerate(nodes)}
+        scopes = [(*(place[p] for p in parents), place[feature], last) for feature, parents in group]
+        sizes = (*self._states[nodes].tolist(), out.shape[1])
+        factors = lay_out(scopes, sizes, last, np.zeros(0))
         order = np.array([place[feature] for feature, _ in reversed(_parents_first(group))], np.int64)
-        kin = np.array([c for found in children for c in found], np.int64), np.cumsum([0, *map(len, children)])
+        flat = FlatNetwork(np.array(sizes, np.int64), factors, order, np.zeros(0, np.bool_))
         own, left = np.ascontiguousarray(codes[nodes]), np.zeros(len(out), np.bool_)
-        layout = starts, members, strides, np.cumsum([0, *map(len, scopes)]), np.ones(len(nodes), np.bool_)
-        for fold in range(len(bounds) - 1):
-            gap_kernels.add_summed(
-                own, self._states[nodes], (logs[fold], *layout), flat[fold], order, *kin, COMBINATIONS, bounds[fold],
-                bounds[fold + 1], out, left,
-            )  # fmt: skip
+        for fold, (values, logs) in enumerate(_by_fold(tables)):
+            model = flat._replace(cpts=factors._replace(values=values))
+            missing_kernels.add_enumerated(own, model, logs, COMBINATIONS, bounds[fold], bounds[fold + 1], out, left)
         self._eliminate(group, tables, codes, np.flatnonzero(left), out)
 
     def _eliminate(self, group: Group, tables: list[Floats], codes: Codes, rows: NDArray[np.intp], out: Floats) -> None:
@@ -250,7 +239,7 @@ class FoldRows(ABC):
             seen = np.full((target, len(chosen)), missing_code(codes), codes.dtype)
             seen[members] = codes[np.ix_(members, chosen)]
             part = np.zeros((len(chosen), sizes[target]))
-            add_with_gaps(Network(self._schema, dag, tuple(full)), seen, part)
+            add_with_missing(Network(self._schema, dag, tuple(full)), seen, part)
             out[chosen] = part
 
 
@@ -260,6 +249,14 @@ def with_folds(codes: Codes, folds: NDArray[np.integer], n_folds: int) -> Codes:
     wide = np.vstack([codes, folds.astype(dtype)], dtype=dtype)
     wide[:-1][codes == missing_code(codes)] = np.iinfo(dtype).max
     return wide
+
+
+def _by_fold(tables: list[Floats]) -> Iterator[tuple[Floats, Floats]]:
+    """Put the CPTs of every fold one after another; yield them and their logarithms."""
+    flat = np.concatenate([table.reshape(len(table), -1) for table in tables], axis=1)
+    with np.errstate(divide="ignore"):
+        logs = np.log(flat)
+    yield from zip(flat, logs, strict=True)
 
 
 def _total(start: Floats, parts: Iterable[Floats]) -> Floats:

@@ -11,26 +11,33 @@ from tanbark.machine import kernel
 
 
 @kernel
+def find_root(root: Array, node: int) -> int:
+    """Find the representative of a node's set in a union-find forest, halving the path to it."""
+    while root[node] != node:
+        root[node] = root[root[node]]
+        node = root[node]
+    return node
+
+
+@kernel
+def join_roots(root: Array, a: int, b: int) -> bool:
+    """Unite the sets of two nodes under their lower representative; return whether they were different."""
+    a, b = find_root(root, a), find_root(root, b)
+    root[max(a, b)] = min(a, b)
+    return a != b
+
+
+@kernel
 def join_pairs(first: Array, second: Array, order: Array, n: int) -> Array:
-    """Take pairs in order, leaving out those that close a circle; give the positions of the taken ones (Kruskal)."""
-    head = np.empty(n, np.int64)
-    for node in range(n):
-        head[node] = node
+    """Take pairs in order, except those that close a cycle; return the positions of the taken ones (Kruskal)."""
+    root = np.arange(n)
     taken = np.empty(max(n - 1, 0), np.int64)
     found = 0
     for position in range(len(order)):
         if found == n - 1:
             break
         pair = order[position]
-        a, b = first[pair], second[pair]
-        while head[a] != a:
-            head[a] = head[head[a]]
-            a = head[a]
-        while head[b] != b:
-            head[b] = head[head[b]]
-            b = head[b]
-        if a != b:
-            head[max(a, b)] = min(a, b)
+        if join_roots(root, first[pair], second[pair]):
             taken[found] = pair
             found += 1
     return taken[:found]

@@ -1,106 +1,62 @@
-"""The compiled loops of prediction for complete rows."""
+"""The compiled prediction of complete rows, and the normalisation of log-joints."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tanbark.arrays import Array
+from tanbark.inference.layout import Factors
 from tanbark.machine import kernel
 
 ROWS_AT_ONCE = 512
 
 
 @kernel
-def add_families(
-    codes: Array, tables: Array, starts: Array, members: Array, strides: Array, member_starts: Array,
-    with_class: Array, skip: Array, top: int, bottom: int, out: Array,
-) -> None:  # fmt: skip
-    """Add to ``out[row, class]``, for rows from top to bottom, the logarithm of every family's entry.
+def add_entries(codes: Array, factors: Factors, top: int, bottom: int, out: Array) -> None:
+    """Add to ``out[row, class]``, for rows from top to bottom, the entry of every factor of logarithms.
 
-    One gather of a class vector serves a family and a row.
-
-    Family f reads ``tables[starts[f] + sum(code * stride)]`` over its members; with ``with_class`` the classes follow
-    one another there, else one entry serves them all. Families that ``skip[f, row]`` marks are left out; an empty
-    ``skip`` marks none.
+    A block of rows at a time, so that the places of one factor's entries stay in the cache: first the places, column by
+    column, then one gather of a class vector per row; a factor without the class has one entry for all of them.
     """
+    entries, starts, columns, strides, bounds, with_class = factors
     n_classes = out.shape[1]
-    places = np.empty(ROWS_AT_ONCE, np.int64)
-    skipping = skip.size > 0
+    places = np.empty(ROWS_AT_ONCE, np.uint64)  # unsigned, since a signed index costs a comparison with zero
     for low in range(top, bottom, ROWS_AT_ONCE):
         size = min(ROWS_AT_ONCE, bottom - low)
-        for family in range(len(starts)):
-            places[:size] = starts[family]
-            for member in range(member_starts[family], member_starts[family + 1]):
-                stride = strides[member]
-                values = codes[members[member], low : low + size]
+        for factor in range(len(with_class)):
+            places[:size] = np.uint64(starts[factor])
+            for at in range(bounds[factor], bounds[factor + 1] - with_class[factor]):
+                stride = np.uint64(strides[at])
+                values = codes[columns[at], low : low + size]
                 for row in range(size):
-                    places[row] += np.int64(values[row]) * stride
-            if skipping:
-                for row in range(size):
-                    if skip[family, low + row]:
-                        places[row] = -1
-            if with_class[family]:
-                _add_vectors(tables, places, low, size, n_classes, out)
+                    places[row] += np.uint64(values[row]) * stride
+            if with_class[factor]:
+                _add_vectors(entries, places, low, size, n_classes, out)
             else:
                 for row in range(size):
-                    place = places[row]
-                    if place >= 0:
-                        for c in range(n_classes):
-                            out[low + row, c] += tables[place]
+                    for c in range(n_classes):
+                        out[low + row, c] += entries[places[row]]
 
 
 @kernel
-def _add_vectors(tables: Array, places: Array, low: int, size: int, n_classes: int, out: Array) -> None:
+def _add_vectors(entries: Array, places: Array, low: int, size: int, n_classes: int, out: Array) -> None:
     """Add to every row the class vector at its place; the common numbers of classes are written out."""
     if n_classes == 2:
         for row in range(size):
             place = places[row]
-            if place >= 0:
-                out[low + row, 0] += tables[place]
-                out[low + row, 1] += tables[place + 1]
+            out[low + row, 0] += entries[place]
+            out[low + row, 1] += entries[place + np.uint64(1)]
         return
-    whole = n_classes - n_classes % 4
+    whole = np.uint64(n_classes - n_classes % 4)
     for row in range(size):
         place = places[row]
-        if place >= 0:
-            for c in range(0, whole, 4):
-                out[low + row, c] += tables[place + c]
-                out[low + row, c + 1] += tables[place + c + 1]
-                out[low + row, c + 2] += tables[place + c + 2]
-                out[low + row, c + 3] += tables[place + c + 3]
-            for c in range(whole, n_classes):
-                out[low + row, c] += tables[place + c]
-
-
-@kernel
-def find_components(active: Array, closed: Array, members: Array, member_starts: Array, label: Array) -> None:
-    """Label, row by row, the groups of missing columns that share a factor: ``label[row, column]`` is the lowest
-    column of the group, -1 for columns that are observed or sum to one. ``closed[family, row]`` marks families that
-    are left out."""
-    n_rows, n_columns = active.shape
-    for row in range(n_rows):
-        for column in range(n_columns):
-            label[row, column] = column if active[row, column] else -1
-        for family in range(len(member_starts) - 1):
-            if closed[family, row]:
-                continue
-            first = -1
-            for position in range(member_starts[family], member_starts[family + 1]):
-                column = members[position]
-                if not active[row, column]:
-                    continue
-                top = column
-                while label[row, top] != top:
-                    top = label[row, top]
-                if first < 0:
-                    first = top
-                elif top != first:
-                    low, high = min(top, first), max(top, first)
-                    label[row, high] = low
-                    first = low
-        for column in range(n_columns):
-            if label[row, column] >= 0:
-                label[row, column] = label[row, label[row, column]]
+        for c in range(np.uint64(0), whole, np.uint64(4)):
+            out[low + row, c] += entries[place + c]
+            out[low + row, c + np.uint64(1)] += entries[place + c + np.uint64(1)]
+            out[low + row, c + np.uint64(2)] += entries[place + c + np.uint64(2)]
+            out[low + row, c + np.uint64(3)] += entries[place + c + np.uint64(3)]
+        for c in range(whole, np.uint64(n_classes)):
+            out[low + row, c] += entries[place + c]
 
 
 @kernel
@@ -116,10 +72,10 @@ def normalize_rows(joint: Array, impossible: Array, logs: bool, top: int, bottom
             continue
         total = 0.0
         for c in range(n_classes):
-            share = 1.0 if joint[row, c] == largest else np.exp(joint[row, c] - largest)
-            total += share
+            scaled = 1.0 if joint[row, c] == largest else np.exp(joint[row, c] - largest)
+            total += scaled
             if not logs:
-                joint[row, c] = share
+                joint[row, c] = scaled
         if logs:
             shift = largest + np.log(total)
             for c in range(n_classes):

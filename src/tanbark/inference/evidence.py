@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tanbark.arrays import Array, Floats
 from tanbark.errors import InputError, nearest
 from tanbark.graph import Network
+from tanbark.inference.layout import once_per_network
 from tanbark.table import Column, Level, RawTable, encode, missing_code, read_table
 from tanbark.table.raw import is_frame, is_missing
 
@@ -27,18 +27,13 @@ class Names:
     levels: tuple[tuple[Level, ...], ...]
 
 
-_names: WeakKeyDictionary[Network, Names] = WeakKeyDictionary()
-
-
+@once_per_network
 def names(network: Network) -> Names:
     """Index a network's names and states, once."""
-    found = _names.get(network)
-    if found is None:
-        columns = {name: index for index, name in enumerate(network.dag.names)}
-        levels = tuple(column.states() for column in network.schema.columns)
-        states = [{state: code for code, state in enumerate(known)} for known in levels]
-        found = _names[network] = Names(columns, states, levels)
-    return found
+    columns = {name: index for index, name in enumerate(network.dag.names)}
+    levels = tuple(column.states() for column in network.schema.columns)
+    states = [{state: code for code, state in enumerate(known)} for known in levels]
+    return Names(columns, states, levels)
 
 
 def column_index(network: Network, name: Any) -> int:

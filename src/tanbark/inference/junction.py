@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tanbark.arrays import Codes, Floats
 from tanbark.counts import MemoryCounts
 from tanbark.errors import TableTooLargeError
-from tanbark.graph import Dag, Network
-from tanbark.inference.layout import _spread
+from tanbark.graph import Network
+from tanbark.inference.layout import ends_of, flat_network, lay_out, spread, strides_of
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import CodedTable
+
+if TYPE_CHECKING:
+    from tanbark.inference.junction_kernels import Tree
 
 MAX_ENTRIES = 1 << 24  # entries of all cliques together
 MOST_BLOCKS = 16  # a number that does not depend on threads, so that sums do not either
@@ -27,7 +31,7 @@ class JunctionTree:
     """The cliques of a network's triangulated moral graph, children before parents, laid out for the kernels.
 
     ``scopes`` are the columns of each clique, ``parent`` the clique above (-1 for none), ``home`` the clique that holds
-    each column's family. ``layout`` has the flat arrays that :func:`kernels.expect_families` takes.
+    each column's family. ``layout`` has the flat arrays for the kernels.
     """
 
     scopes: tuple[tuple[int, ...], ...]
@@ -35,32 +39,32 @@ class JunctionTree:
     home: tuple[int, ...]
     axes: tuple[tuple[int, ...], ...]
     sizes: tuple[int, ...]
-    layout: tuple[Any, ...]
+    layout: Tree
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
-        """Shapes of the families' tables."""
+        """Shapes of the CPTs."""
         return [tuple(self.sizes[c] for c in axes) for axes in self.axes]
 
     def potentials(self, network: Network) -> Floats:
-        """Multiply each clique's families into one table, all tables one after another."""
-        tables = [np.ones([self.sizes[c] for c in scope]) for scope in self.scopes]
+        """Multiply each clique's CPTs into one potential, all potentials one after another."""
+        found = [np.ones([self.sizes[c] for c in scope]) for scope in self.scopes]
         for node, clique in enumerate(self.home):
             scope = self.scopes[clique]
-            tables[clique] = tables[clique] * _spread(self.axes[node], network.tables[node], scope)
-        return np.concatenate([table.ravel() for table in tables])
+            found[clique] = found[clique] * spread(self.axes[node], network.tables[node], scope)
+        return np.concatenate([table.ravel() for table in found])
 
 
 def junction_tree(network: Network) -> JunctionTree:
     """Build a junction tree by min-fill elimination; ties go to the smaller clique, then to the lower column."""
     dag, sizes = network.dag, network.schema.cardinalities
     axes = tuple(network.axes(node) for node in range(len(sizes)))
-    scopes, parent = _cliques(dag, sizes)
+    scopes, parent = _cliques(network)
     entries = sum(math.prod(sizes[c] for c in scope) for scope in scopes)
     if entries > MAX_ENTRIES:
         widest = max(scopes, key=lambda scope: math.prod(sizes[c] for c in scope))
         msg = (
-            f"Exact inference here needs tables of {entries:,} entries, the widest over {len(widest)} columns "
+            f"Exact inference here needs cliques of {entries:,} entries, the widest over {len(widest)} columns "
             f"({[dag.names[c] for c in widest[:8]]} …), more than {MAX_ENTRIES:,}. Use a structure with fewer parents."
         )
         raise TableTooLargeError(msg)
@@ -68,49 +72,24 @@ def junction_tree(network: Network) -> JunctionTree:
     return JunctionTree(scopes, parent, home, axes, sizes, _lay_out(scopes, parent, home, axes, sizes))
 
 
-def _cliques(dag: Dag, sizes: Sequence[int]) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:
-    """Eliminate column by column; give the cliques, children first, and the clique above each."""
-    neighbours: dict[int, set[int]] = {node: set() for node in range(len(sizes))}
-    for node, parents in enumerate(dag.parents):
-        for a in (node, *parents):
-            neighbours[a] |= {node, *parents} - {a}
-    scopes: list[set[int]] = []
-    where: dict[int, int] = {}
-    while neighbours:
-        best = _next_column(neighbours, sizes)
-        around = neighbours.pop(best)
-        for column in around:
-            neighbours[column] |= around - {column}
-            neighbours[column].discard(best)
-        where[best] = len(scopes)
-        scopes.append({best, *around})
-    heads = {place: column for column, place in where.items()}
-    parent = [min((where[c] for c in scope - {heads[k]}), default=-1) for k, scope in enumerate(scopes)]
+Scopes = tuple[tuple[int, ...], ...]
+
+
+def _cliques(network: Network) -> tuple[Scopes, tuple[int, ...]]:
+    """Eliminate column by column; return the cliques, children first, and the clique above each."""
+    from tanbark.inference.order_kernels import min_fill
+
+    flat, n = flat_network(network), len(network.dag.names)
+    order = min_fill(flat.sizes, flat.cpts, np.ones(n, np.bool_), np.zeros(n, np.int8), n)
+    where = {int(column): k for k, column in enumerate(order.variables)}
+    rest = [order.around[low:high].tolist() for low, high in pairwise(order.bounds)]
+    scopes = [{int(column), *around} for column, around in zip(order.variables, rest, strict=True)]
+    parent = [min((where[column] for column in around), default=-1) for around in rest]
     return _without_subsets(scopes, parent)
 
 
-def _next_column(neighbours: dict[int, set[int]], sizes: Sequence[int]) -> int:
-    """Find the column whose neighbours lack fewest links; ties go to the smaller clique, then to the lower column."""
-    best: tuple[float, int, int] = (math.inf, 0, -1)
-    for column, around in neighbours.items():
-        fill = _fill(neighbours, around, best[0])
-        if fill <= best[0]:
-            best = min(best, (fill, math.prod(sizes[k] for k in around), column))
-    return best[2]
-
-
-def _fill(neighbours: dict[int, set[int]], around: set[int], limit: float) -> float:
-    """Count the links that are not there between columns; beyond the limit it does not matter how many."""
-    ends = 0
-    for column in around:
-        ends += len(around - neighbours[column]) - 1
-        if ends > 2 * limit:
-            return math.inf
-    return ends / 2
-
-
-def _without_subsets(scopes: list[set[int]], parent: list[int]) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:
-    """Let a clique take the place of the one above where that is part of it."""
+def _without_subsets(scopes: list[set[int]], parent: list[int]) -> tuple[Scopes, tuple[int, ...]]:
+    """Merge a clique into the one below where it is a subset of that."""
     into = list(range(len(scopes)))
     above = list(parent)
     for k in range(len(scopes)):
@@ -137,50 +116,35 @@ def _without_subsets(scopes: list[set[int]], parent: list[int]) -> tuple[tuple[t
     return tuple(tuple(sorted(scopes[k])) for k in order), tuple(place.get(up[k], -1) for k in order)
 
 
-def _strides(scope: Sequence[int], sizes: Sequence[int]) -> dict[int, int]:
-    found, stride = {}, 1
-    for column in reversed(scope):
-        found[column] = stride
-        stride *= sizes[column]
-    return found
+def _lay_out(scopes: Scopes, parent: Sequence[int], home: Sequence[int], axes: Scopes, sizes: Sequence[int]) -> Tree:
+    """Flatten the tree: for every clique its columns with their strides in its potential and in its separators."""
+    from tanbark.inference.junction_kernels import Tree
 
-
-def _lay_out(
-    scopes: Sequence[tuple[int, ...]], parent: Sequence[int], home: Sequence[int], axes: Sequence[tuple[int, ...]],
-    sizes: Sequence[int],
-) -> tuple[Any, ...]:  # fmt: skip
-    """Flatten the tree: for every clique its columns with their strides in its own table and in its separator's."""
-    columns: list[int] = []
-    own: list[int] = []
     up: list[int] = []
     above: list[int] = []
-    family: list[int] = []
-    above_starts, family_starts, separators = [], [], []
+    above_starts, separators = [], []
     for k, scope in enumerate(scopes):
         over = scopes[parent[k]] if parent[k] >= 0 else ()
         shared = [c for c in scope if c in over]
-        steps, inner = _strides(shared, sizes), _strides(scope, sizes)
-        columns += list(scope)
-        own += [inner[c] for c in scope]
+        steps = strides_of(shared, sizes)
         up += [steps.get(c, 0) for c in scope]
         above_starts.append(len(above))
         above += [steps.get(c, 0) for c in over]
         separators.append(math.prod(sizes[c] for c in shared))
-    for node, columns_of in enumerate(axes):
-        steps = _strides(columns_of, sizes)
-        family_starts.append(len(family))
-        family += [steps.get(c, 0) for c in scopes[home[node]]]
-    tables = [math.prod(sizes[c] for c in scope) for scope in scopes]
-    counts = [math.prod(sizes[c] for c in columns_of) for columns_of in axes]
-    parts = (
-        columns, own, up, _starts([len(scope) for scope in scopes]), _starts(tables), above, above_starts,
-        _starts(separators), list(parent), list(home), family, family_starts, _starts(counts), list(sizes),
-    )  # fmt: skip
-    return (*(np.array(part, np.int64) for part in parts), max(tables))
-
-
-def _starts(lengths: Sequence[int]) -> list[int]:
-    return [0, *np.cumsum(lengths).tolist()]
+    family = [[strides_of(own, sizes).get(c, 0) for c in scopes[home[node]]] for node, own in enumerate(axes)]
+    return Tree(
+        lay_out(scopes, sizes, -1, np.zeros(0)),
+        np.array(sizes, np.int64),
+        np.array(parent, np.int64),
+        np.array(up, np.int64),
+        np.array(above, np.int64),
+        np.array(above_starts, np.int64),
+        ends_of(separators),
+        np.array(home, np.int64),
+        np.array([stride for strides in family for stride in strides], np.int64),
+        ends_of([len(strides) for strides in family]),
+        ends_of([math.prod(sizes[c] for c in own) for own in axes]),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +166,7 @@ def expected_counts(
     tree : JunctionTree of the network's graph
     network : Network
     codes : (n_columns, n_rows) array
-        The class last; a code beyond the states of its column is a gap.
+        The class last; a code beyond the states of its column is a missing value.
     weights : (n_rows,) array, optional
 
     Notes
@@ -212,13 +176,13 @@ def expected_counts(
     from tanbark.inference import junction_kernels as kernels
 
     n_rows = codes.shape[1]
-    potential = tree.potentials(network)
-    shares = np.ones(n_rows) if weights is None else weights
-    cells = int(tree.layout[12][-1])
+    layout = tree.layout._replace(cliques=tree.layout.cliques._replace(values=tree.potentials(network)))
+    mass = np.ones(n_rows) if weights is None else weights
+    cells = int(layout.count_starts[-1])
 
     def work(low: int, high: int) -> tuple[Floats, float, int]:
         out = np.zeros(cells)
-        total, impossible = kernels.expect_families(codes, shares, low, high, potential, *tree.layout, out)
+        total, impossible = kernels.expect_families(codes, mass, low, high, layout, out)
         return out, total, impossible
 
     step = max(LEAST_ROWS, -(-n_rows // MOST_BLOCKS))
@@ -236,9 +200,9 @@ def expected_counts(
 def make_expectation(
     network: Network, tables: Sequence[CodedTable], n_jobs: int | None
 ) -> Callable[[Network], Expected]:
-    """Make the function that gives a network's expected counts of fixed rows.
+    """Return the function that maps a network to its expected counts of fixed rows.
 
-    Rows without gaps are counted once and for all; of the others, equal ones are one row with their weight.
+    Complete rows are counted once and for all; of the others, equal ones are one row with their weight.
     """
     tree = junction_tree(network)
     rows = [_distinct(table) for table in tables]
@@ -275,10 +239,10 @@ def pair_marginals(network: Network) -> list[list[Floats]]:
     tree, sizes = junction_tree(network), network.schema.cardinalities
     n = len(sizes)
     found = [[np.zeros((sizes[x], sizes[y])) for y in range(n)] for x in range(n)]
-    gap = np.iinfo(np.uint32).max
+    missing = np.iinfo(np.uint32).max
     for x in range(n):
         for state in range(sizes[x]):
-            codes = np.full((n, 1), gap, np.uint32)
+            codes = np.full((n, 1), missing, np.uint32)
             codes[x] = state
             posterior = expected_counts(tree, network, codes, n_jobs=1)
             probability = math.exp(posterior.log_likelihood) if not posterior.impossible else 0.0

@@ -1,73 +1,100 @@
-"""The compiled loops of junction trees."""
+"""The compiled propagation of evidence in a junction tree, row by row.
+
+Cliques are factors, children before parents. A row is propagated by one pass of messages to the roots and one back,
+through the separators; only the entries that agree with the row's observed values are ever read or written, so that a
+row costs the joint states of the missing columns of each clique.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from tanbark.arrays import Array
+from tanbark.arrays import Array, Floats, Integers
+from tanbark.inference.layout import Factors
 from tanbark.machine import kernel
 
 
-@kernel
-def expect_families(
-    codes: Array, weights: Array, top: int, bottom: int, potential: Array, columns: Array, own: Array, up: Array,
-    scope_starts: Array, table_starts: Array, above: Array, above_starts: Array, separator_starts: Array,
-    parent: Array, home: Array, family: Array, family_starts: Array, count_starts: Array, n_states: Array,
-    largest: int, out: Array,
-) -> tuple[float, int]:  # fmt: skip
-    """Add P(family | row) times the row's weight to ``out``; give the weighted log-probability and the impossible rows.
+class Tree(NamedTuple):
+    """A junction tree in flat arrays.
 
-    Clique k has the columns ``columns[scope_starts[k]:scope_starts[k + 1]]`` with strides ``own`` in its own table and
-    ``up`` in the separator to the clique above; that clique's columns have the strides ``above[above_starts[k]:]``
-    in the same separator. Only the entries that agree with the row are ever touched.
+    The cliques are laid out as :class:`Factors`, with their potentials. Clique k has the clique ``parent[k]`` above it
+    (-1 at a root); the separator between them begins at ``separator_starts[k]``, where the columns of k have the
+    strides ``up`` (aligned with the cliques' columns), and those of the clique above ``above[above_starts[k]:]``. The
+    family of column i is in clique ``home[i]``, whose columns have the strides ``family[family_starts[i]:]`` in the
+    counts of the family, which begin at ``count_starts[i]``.
     """
-    work = np.empty(table_starts[-1])
-    message = np.empty(separator_starts[-1])
-    update = np.empty(separator_starts[-1])
-    left, right = np.empty(largest, np.int64), np.empty(largest, np.int64)
-    n_cliques = len(parent)
+
+    cliques: Factors
+    sizes: Integers
+    parent: Integers
+    up: Integers
+    above: Integers
+    above_starts: Integers
+    separator_starts: Integers
+    home: Integers
+    family: Integers
+    family_starts: Integers
+    count_starts: Integers
+
+
+class Room(NamedTuple):
+    """What a propagation writes to: the cliques, the messages up and down, and two lists of places."""
+
+    work: Floats
+    message: Floats
+    update: Floats
+    left: Integers
+    right: Integers
+
+
+@kernel
+def expect_families(codes: Array, weights: Array, top: int, bottom: int, tree: Tree, out: Array) -> tuple[float, int]:
+    """Add P(family | row) times the row's weight to ``out``.
+
+    Returns the weighted log-probability of the rows, and the number of impossible ones, which are left out.
+    """
+    potentials, starts, columns, strides, bounds, _ = tree.cliques
+    sizes, home, family, family_starts = tree.sizes, tree.home, tree.family, tree.family_starts
+    largest = np.diff(starts).max()
+    room = Room(
+        np.empty(starts[-1]), np.empty(tree.separator_starts[-1]), np.empty(tree.separator_starts[-1]),
+        np.empty(largest, np.int64), np.empty(largest, np.int64),
+    )  # fmt: skip
+    work, left, right = room.work, room.left, room.right
     total, impossible = 0.0, 0
     for row in range(top, bottom):
-        for k in range(n_cliques):
-            scope = columns[scope_starts[k] : scope_starts[k + 1]]
-            strides = own[scope_starts[k] : scope_starts[k + 1]]
-            size = _agreeing(codes, row, scope, n_states, strides, strides, left, right)
-            start = table_starts[k]
-            for entry in range(size):
-                work[start + left[entry]] = potential[start + left[entry]]
-        likelihood = _collect(
-            codes, row, columns, own, up, scope_starts, table_starts, above, above_starts, separator_starts, parent,
-            n_states, left, right, work, message,
-        )  # fmt: skip
+        for k in range(len(starts) - 1):
+            low, high, start = bounds[k], bounds[k + 1], starts[k]
+            own = strides[low:high]
+            for entry in range(_agreeing(codes, row, columns[low:high], sizes, own, own, left, right)):
+                work[start + left[entry]] = potentials[start + left[entry]]
+        likelihood = _collect(codes, row, tree, room)
         if likelihood == -np.inf:
             impossible += 1
             continue
         total += weights[row] * likelihood
-        _distribute(
-            codes, row, columns, own, up, scope_starts, table_starts, above, above_starts, separator_starts, parent,
-            n_states, left, right, work, message, update,
-        )  # fmt: skip
+        _distribute(codes, row, tree, room)
         for node in range(len(home)):
-            k = home[node]
-            scope = columns[scope_starts[k] : scope_starts[k + 1]]
-            strides = own[scope_starts[k] : scope_starts[k + 1]]
-            steps = family[family_starts[node] : family_starts[node] + len(scope)]
-            size = _agreeing(codes, row, scope, n_states, strides, steps, left, right)
-            for entry in range(size):
-                out[count_starts[node] + right[entry]] += weights[row] * work[table_starts[k] + left[entry]]
+            low, high, start = bounds[home[node]], bounds[home[node] + 1], starts[home[node]]
+            steps = family[family_starts[node] : family_starts[node + 1]]
+            there = tree.count_starts[node]
+            for entry in range(_agreeing(codes, row, columns[low:high], sizes, strides[low:high], steps, left, right)):
+                out[there + right[entry]] += weights[row] * work[start + left[entry]]
     return total, impossible
 
 
 @kernel
 def _agreeing(
-    codes: Array, row: int, scope: Array, n_states: Array, first: Array, second: Array, left: Array, right: Array
+    codes: Array, row: int, scope: Array, sizes: Array, first: Array, second: Array, left: Array, right: Array
 ) -> int:
-    """List the entries of a table that agree with a row, as places by two sets of strides; give their number."""
+    """List the entries of a factor that agree with a row, as places by two sets of strides; return their number."""
     size, base_left, base_right = 1, 0, 0
     left[0], right[0] = 0, 0
     for position in range(len(scope)):
         column = scope[position]
-        code, states = np.int64(codes[column, row]), n_states[column]
+        code, states = np.int64(codes[column, row]), sizes[column]
         if code < states:
             base_left += code * first[position]
             base_right += code * second[position]
@@ -84,17 +111,15 @@ def _agreeing(
 
 
 @kernel
-def _collect(
-    codes: Array, row: int, columns: Array, own: Array, up: Array, scope_starts: Array, table_starts: Array,
-    above: Array, above_starts: Array, separator_starts: Array, parent: Array, n_states: Array, left: Array,
-    right: Array, work: Array, message: Array,
-) -> float:  # fmt: skip
-    """Send messages from the leaves to the roots, each scaled to sum to one; give the log-probability of the row."""
+def _collect(codes: Array, row: int, tree: Tree, room: Room) -> float:
+    """Send messages from the leaves to the roots, each scaled to sum to one; return the log-probability of the row."""
+    _, starts, columns, strides, bounds, _ = tree.cliques
+    work, message, _, left, right = room
     likelihood = 0.0
-    for k in range(len(parent)):
-        low, high = scope_starts[k], scope_starts[k + 1]
-        size = _agreeing(codes, row, columns[low:high], n_states, own[low:high], up[low:high], left, right)
-        start, there = table_starts[k], separator_starts[k]
+    for k in range(len(tree.parent)):
+        low, high, start, there = bounds[k], bounds[k + 1], starts[k], tree.separator_starts[k]
+        up = tree.up[low:high]
+        size = _agreeing(codes, row, columns[low:high], tree.sizes, strides[low:high], up, left, right)
         mass = 0.0
         for entry in range(size):
             mass += work[start + left[entry]]
@@ -104,40 +129,38 @@ def _collect(
         for entry in range(size):
             work[start + left[entry]] /= mass
             message[there + right[entry]] = 0.0
-        over = parent[k]
+        over = tree.parent[k]
         if over < 0:
             continue
         for entry in range(size):
             message[there + right[entry]] += work[start + left[entry]]
-        low, high = scope_starts[over], scope_starts[over + 1]
-        steps = above[above_starts[k] : above_starts[k] + high - low]
-        size = _agreeing(codes, row, columns[low:high], n_states, own[low:high], steps, left, right)
+        low, high, start = bounds[over], bounds[over + 1], starts[over]
+        steps = tree.above[tree.above_starts[k] : tree.above_starts[k] + high - low]
+        size = _agreeing(codes, row, columns[low:high], tree.sizes, strides[low:high], steps, left, right)
         for entry in range(size):
-            work[table_starts[over] + left[entry]] *= message[there + right[entry]]
+            work[start + left[entry]] *= message[there + right[entry]]
     return likelihood
 
 
 @kernel
-def _distribute(
-    codes: Array, row: int, columns: Array, own: Array, up: Array, scope_starts: Array, table_starts: Array,
-    above: Array, above_starts: Array, separator_starts: Array, parent: Array, n_states: Array, left: Array,
-    right: Array, work: Array, message: Array, update: Array,
-) -> None:  # fmt: skip
+def _distribute(codes: Array, row: int, tree: Tree, room: Room) -> None:
     """Send messages from the roots back to the leaves, so that every clique holds its posterior."""
-    for k in range(len(parent) - 1, -1, -1):
-        over = parent[k]
+    _, starts, columns, strides, bounds, _ = tree.cliques
+    work, message, update, left, right = room
+    for k in range(len(tree.parent) - 1, -1, -1):
+        over = tree.parent[k]
         if over < 0:
             continue
-        there = separator_starts[k]
-        low, high = scope_starts[over], scope_starts[over + 1]
-        steps = above[above_starts[k] : above_starts[k] + high - low]
-        size = _agreeing(codes, row, columns[low:high], n_states, own[low:high], steps, left, right)
+        low, high, start, there = bounds[over], bounds[over + 1], starts[over], tree.separator_starts[k]
+        steps = tree.above[tree.above_starts[k] : tree.above_starts[k] + high - low]
+        size = _agreeing(codes, row, columns[low:high], tree.sizes, strides[low:high], steps, left, right)
         for entry in range(size):
             update[there + right[entry]] = 0.0
         for entry in range(size):
-            update[there + right[entry]] += work[table_starts[over] + left[entry]]
-        low, high = scope_starts[k], scope_starts[k + 1]
-        size = _agreeing(codes, row, columns[low:high], n_states, own[low:high], up[low:high], left, right)
+            update[there + right[entry]] += work[start + left[entry]]
+        low, high, start = bounds[k], bounds[k + 1], starts[k]
+        up = tree.up[low:high]
+        size = _agreeing(codes, row, columns[low:high], tree.sizes, strides[low:high], up, left, right)
         for entry in range(size):
             sent = message[there + right[entry]]
-            work[table_starts[k] + left[entry]] *= update[there + right[entry]] / sent if sent > 0.0 else 0.0
+            work[start + left[entry]] *= update[there + right[entry]] / sent if sent > 0.0 else 0.0

@@ -1,35 +1,92 @@
-"""The compiled choice of an elimination order: min-fill, sums before maxima."""
+"""The compiled choice of the families that a computation needs and of the order of their elimination.
+
+Pruning leaves out barren variables (those without a descendant that is observed or asked for) and parts of the network
+that unobserved variables do not connect with what is asked for. The order is min-fill, sums before maxima.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from tanbark.arrays import Array
+from tanbark.arrays import Array, Floats, Integers
+from tanbark.graph.kernels import find_root, join_roots
+from tanbark.inference.layout import Factors, FlatNetwork
 from tanbark.machine import kernel
 
 SUM, MAX, KEPT, SEEN = 0, 1, 2, 3  # phases: summed out, maximised out after all sums, kept, observed
+MAX_FREE = 1 << 14  # variables that are not observed: their links are a square array
+TIED = 1e-9  # logarithms of sizes that differ by less are equal
+
+
+class Order(NamedTuple):
+    """An elimination order.
+
+    Step s eliminates ``variables[s]`` and makes a factor over ``around[bounds[s] : bounds[s + 1]]``, looking at
+    ``entries[s]`` entries; ``largest`` is the greatest of those, infinite where there are too many variables to order.
+    """
+
+    variables: Integers
+    around: Integers
+    bounds: Integers
+    entries: Floats
+    largest: float
 
 
 @kernel
-def elimination(
-    sizes: Array, scopes: Array, bounds: Array, used: Array, phase: Array
-) -> tuple[Array, Array, Array, Array, float]:
+def mark_ancestors(factors: Factors, children_first: Array, marked: Array) -> None:
+    """Mark the ancestors of the marked nodes; whatever stays unmarked is barren."""
+    for node in children_first:
+        if marked[node]:
+            for at in range(factors.bounds[node], factors.bounds[node + 1]):
+                marked[factors.columns[at]] = True
+
+
+@kernel
+def relevant(flat: FlatNetwork, phase: Array, soft: Array, zeros: Array) -> Array:
+    """Mark the families that a posterior needs: of ancestors of what is observed or asked for, and connected to it.
+
+    A component that shares no unobserved variable with what is asked for only scales the posterior. It is left out,
+    unless it holds a zero and so could make the evidence impossible. Cost: linear in the sizes of the families.
+    """
+    factors, n = flat.cpts, len(phase)
+    used: Array = (phase != SUM) | soft
+    mark_ancestors(factors, flat.children_first, used)
+    root = np.arange(n)
+    first = np.full(n, -1, np.int64)  # the first unobserved variable of each family
+    for node in range(n):
+        if used[node]:
+            for at in range(factors.bounds[node], factors.bounds[node + 1]):
+                if phase[factors.columns[at]] != SEEN:
+                    if first[node] < 0:
+                        first[node] = factors.columns[at]
+                    join_roots(root, first[node], factors.columns[at])
+    wanted = np.zeros(n, np.bool_)
+    for node in range(n):
+        if first[node] >= 0 and (zeros[node] or soft[node] or phase[node] in (KEPT, MAX)):
+            wanted[find_root(root, first[node])] = True
+    for node in range(n):
+        if used[node]:
+            used[node] = zeros[node] if first[node] < 0 else wanted[find_root(root, first[node])]
+    return used
+
+
+@kernel
+def min_fill(sizes: Array, factors: Factors, used: Array, phase: Array, max_free: int) -> Order:
     """Order the variables by min-fill (ties: the smaller new factor, then the lower index), sums before maxima.
 
-    Returns the order, the neighbours of each variable when its turn comes (the columns of the new factor) with
-    their bounds, the entries each elimination looks at, and the largest of those.
+    The graph of interactions is a square array of bits over the unobserved variables of the families in use. Fill-ins
+    are kept, and counted again only where an elimination changed the surroundings of a variable.
     """
-    free, place = _free(scopes, bounds, used, phase)
+    free, place = _free(factors, used, phase)
     m = len(free)
-    linked = _interactions(scopes, bounds, used, phase, place, m)
-    turn = np.empty(m, np.int8)
-    logs = np.empty(m)
-    steps, sums = 0, 0
-    for k in range(m):
-        turn[k] = phase[free[k]]
-        logs[k] = np.log(sizes[free[k]])
-        steps += turn[k] != KEPT
-        sums += turn[k] == SUM
+    if m > max_free:
+        none = np.empty(0, np.int64)
+        return Order(none, none, np.zeros(1, np.int64), np.empty(0), np.inf)
+    linked = _interactions(factors, used, place, m)
+    turn, logs = phase[free], np.log(sizes[free])
+    steps, sums = (turn != KEPT).sum(), (turn == SUM).sum()
     order, ends = np.empty(steps, np.int64), np.zeros(steps + 1, np.int64)
     around = np.empty(max(16, 4 * m), np.int64)
     entries = np.empty(steps)
@@ -50,19 +107,18 @@ def elimination(
         order[step] = free[best]
         _take_out(linked, best, near, degree, fill[best] > 0, stale)
         turn[best] = SEEN
-    return order, around[: ends[steps]], ends, entries, largest
+    return Order(order, around[: ends[steps]], ends, entries, largest)
 
 
 @kernel
-def _free(scopes: Array, bounds: Array, used: Array, phase: Array) -> tuple[Array, Array]:
-    """List the unobserved variables of the families in use, and give each its place in the list."""
-    n = len(phase)
-    place = np.full(n, -1, np.int64)
-    for node in range(n):
+def _free(factors: Factors, used: Array, phase: Array) -> tuple[Array, Array]:
+    """List the unobserved variables of the families in use, and the place of each in the list."""
+    place = np.full(len(phase), -1, np.int64)
+    for node in range(len(phase)):
         if used[node]:
-            for at in range(bounds[node], bounds[node + 1]):
-                if phase[scopes[at]] != SEEN:
-                    place[scopes[at]] = 0
+            for at in range(factors.bounds[node], factors.bounds[node + 1]):
+                if phase[factors.columns[at]] != SEEN:
+                    place[factors.columns[at]] = 0
     free = np.flatnonzero(place == 0)
     for k in range(len(free)):
         place[free[k]] = k
@@ -70,13 +126,14 @@ def _free(scopes: Array, bounds: Array, used: Array, phase: Array) -> tuple[Arra
 
 
 @kernel
-def _interactions(scopes: Array, bounds: Array, used: Array, phase: Array, place: Array, m: int) -> Array:
-    linked = np.zeros((m, m), np.bool_)
-    for node in range(len(phase)):
+def _interactions(factors: Factors, used: Array, place: Array, m: int) -> Array:
+    """Link every two unobserved variables that have a family in common."""
+    linked, columns, bounds = np.zeros((m, m), np.bool_), factors.columns, factors.bounds
+    for node in range(len(place)):
         if used[node]:
             for one in range(bounds[node], bounds[node + 1]):
                 for two in range(one + 1, bounds[node + 1]):
-                    a, b = place[scopes[one]], place[scopes[two]]
+                    a, b = place[columns[one]], place[columns[two]]
                     if a >= 0 and b >= 0:
                         linked[a, b] = linked[b, a] = True
     return linked
@@ -106,25 +163,25 @@ def _cheapest(
                 fill[k], weight[k], stale[k] = _fill_in(linked, k, near, least, logs)
             if fill[k] > least or stale[k]:
                 continue
-            nearly = abs(weight[k] - lightest) < 1e-9
-            if fill[k] < least or (weight[k] < lightest and not nearly) or (nearly and k < best):
+            tied = abs(weight[k] - lightest) < TIED
+            if fill[k] < least or (weight[k] < lightest and not tied) or (tied and k < best):
                 best, least, lightest = k, fill[k], weight[k]
     return best
 
 
 @kernel
 def _fill_in(linked: Array, node: int, near: Array, limit: int, logs: Array) -> tuple[int, float, bool]:
-    """Count the pairs of neighbours without a link; past the limit say that the count is not finished."""
+    """Count the pairs of neighbours without a link; the last value is whether the count stopped past the limit."""
     degree = _neighbours(linked, node, near)
-    missing, weight = 0, 0.0
+    absent, weight = 0, 0.0
     for one in range(degree):
         weight += logs[near[one]]
         row = linked[near[one]]
         for two in range(one + 1, degree):
-            missing += not row[near[two]]
-        if missing > limit:
-            return missing, weight, True
-    return missing, weight, False
+            absent += not row[near[two]]
+        if absent > limit:
+            return absent, weight, True
+    return absent, weight, False
 
 
 @kernel

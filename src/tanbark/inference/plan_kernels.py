@@ -1,270 +1,207 @@
-"""The compiled planning of variable elimination: what matters, in which order, and the program that does it.
+"""The compiled planning of variable elimination: the program that eliminates one variable after another.
 
-A plan knows which variables are observed, not their states.
+A plan depends on which variables are observed, not on their states. Bucket elimination: a factor goes to the step that
+eliminates the first of its variables, and every step's product is summed or maximised into one new factor. Planning
+costs about as much as the order of elimination; a program is linear in the sizes of the scopes.
+
+A program is one array of integers, since one array crosses quickly between Python and the kernels: first where each of
+its sections begins, then the sections. Factors stand one after another in one array, the memory: the CPTs in use, the
+likelihoods of soft evidence, together the given ones, and the results of the steps. Factor f begins at ``BASE[f]``; an
+observed variable in slot ``SEEN_SLOTS[k]`` moves it by its state times ``SEEN_STRIDES[k]``, for k in
+``SEEN_BOUNDS[f] : SEEN_BOUNDS[f + 1]``.
+
+Step s eliminates ``ORDER[s]``; two more multiply the factors without free variables, and then what is left over the
+kept variables. The result of step s has the axes ``AXES[AXIS_BOUNDS[s] : AXIS_BOUNDS[s + 1]]``. Its inputs are the
+factors ``INPUTS[INPUT_BOUNDS[s] : INPUT_BOUNDS[s + 1]]``, with strides ``OWN`` along the eliminated variable, and along
+the axes ``WALK``, one row of axes per input, from ``WALK_BOUNDS[s]``. The last steps of the order may maximise; the
+states that they take are kept from ``CHOICE_BOUNDS[s - number of sums]``. ``SOFTS`` are the variables with soft
+evidence in use. ``TOTALS`` are the size of the memory, the number of given factors and the number of sums.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from tanbark.arrays import Array
-from tanbark.inference.order_kernels import KEPT, MAX, SEEN, SUM, elimination
+from tanbark.arrays import Array, Integers
+from tanbark.inference.layout import Factors, FlatNetwork
+from tanbark.inference.order_kernels import KEPT, MAX, MAX_FREE, SEEN, Order, min_fill, relevant
 from tanbark.machine import kernel
+
+BASE, SEEN_BOUNDS, SEEN_SLOTS, SEEN_STRIDES, AXES, AXIS_BOUNDS, INPUTS, INPUT_BOUNDS = range(8)
+WALK, WALK_BOUNDS, OWN, ORDER, CHOICE_BOUNDS, SOFTS, TOTALS, N_SECTIONS = range(8, 16)
+MEMORY_SIZE, N_GIVEN, N_SUMS = range(3)  # within the totals
 
 
 @kernel
-def _phases(n: int, members: Array, ends: tuple[int, int, int]) -> tuple[Array, Array]:
-    """Assign each variable its phase and mark which have soft evidence.
+def section(program: Array, number: int) -> Array:
+    """Return a section of a program."""
+    return program[program[number] : program[number + 1]]
+
+
+class Roles(NamedTuple):
+    """What a pattern of evidence makes of every variable: its phase, soft evidence, and its place among the observed.
+
+    ``kept`` are the variables of the result, in order; ``n_best`` is the number of those to maximise.
+    """
+
+    phase: Array
+    soft: Array
+    slots: Integers
+    kept: Integers
+    n_best: int
+
+
+@kernel
+def assign_roles(n: int, members: Array, ends: tuple[int, int, int]) -> Roles:
+    """Assign each variable its phase, soft evidence and slot.
 
     ``members`` are those to keep, up to the first end, to maximise, up to the second, observed, and softly observed.
     """
-    phase, softly = np.zeros(n, np.int8), np.zeros(n, np.bool_)
+    phase, soft, slots = np.zeros(n, np.int8), np.zeros(n, np.bool_), np.full(n, -1, np.int64)
     phase[members[: ends[0]]] = KEPT
     phase[members[ends[0] : ends[1]]] = MAX
     phase[members[ends[1] : ends[2]]] = SEEN
-    softly[members[ends[2] :]] = True
-    return phase, softly
+    soft[members[ends[2] :]] = True
+    for k in range(ends[1], ends[2]):
+        slots[members[k]] = k - ends[1]
+    return Roles(phase, soft, slots, members[: ends[0]], ends[1] - ends[0])
 
 
 @kernel
-def price(
-    sizes: Array, scopes: Array, bounds: Array, zeros: Array, members: Array, ends: tuple[int, int, int],
-    whole: bool,
-) -> Any:  # fmt: skip
-    """Return what :func:`elimination` gives for a pattern."""
-    phase, softly = _phases(len(sizes), members, ends)
-    used = relevant(scopes, bounds, phase, softly, np.ones_like(zeros) if whole else zeros)
-    return elimination(sizes, scopes, bounds, used, phase)
+def find_order(flat: FlatNetwork, members: Array, ends: tuple[int, int, int], whole: bool) -> Order:
+    """Return the order in which a pattern's variables are eliminated."""
+    roles = assign_roles(len(flat.sizes), members, ends)
+    used = relevant(flat, roles.phase, roles.soft, np.ones_like(flat.zeros) if whole else flat.zeros)
+    order: Order = min_fill(flat.sizes, flat.cpts, used, roles.phase, MAX_FREE)
+    return order
 
 
 @kernel
 def make(
-    sizes: Array, scopes: Array, strides: Array, bounds: Array, starts: Array, tables: Array, zeros: Array,
-    members: Array, ends: tuple[int, int, int], whole: bool, limit: float,
-) -> tuple[float, Array, Array]:  # fmt: skip
-    """Plan from end to end: which families, which order, and, unless the largest factor is past the limit, how.
+    flat: FlatNetwork, members: Array, ends: tuple[int, int, int], whole: bool, limit: float
+) -> tuple[float, Array, Array]:
+    """Plan from end to end: the families in use, their order, and the program.
 
-    Returns the entries of the largest factor, the program in one array (few arrays cross quickly between Python and the
-    kernels), and the tables that it starts from.
+    Returns the entries of the largest factor, the program, and the CPTs that it starts from. There is none where the
+    largest factor is past the limit.
     """
-    phase, softly = _phases(len(sizes), members, ends)
-    slots, kept = np.full(len(sizes), -1, np.int64), members[: ends[0]]
-    for k in range(ends[1], ends[2]):
-        slots[members[k]] = k - ends[1]
-    used = relevant(scopes, bounds, phase, softly, np.ones_like(zeros) if whole else zeros)
-    order, around, bands, _, largest = elimination(sizes, scopes, bounds, used, phase)
+    roles = assign_roles(len(flat.sizes), members, ends)
+    used = relevant(flat, roles.phase, roles.soft, np.ones_like(flat.zeros) if whole else flat.zeros)
+    order = min_fill(flat.sizes, flat.cpts, used, roles.phase, MAX_FREE)
     joint = 1.0
-    for node in kept:
-        joint *= sizes[node]
-    largest = max(largest, joint)
+    for node in roles.kept:
+        joint *= flat.sizes[node]
+    largest = max(order.largest, joint)
     if largest > limit:
-        return largest, slots, np.empty(0)
-    softly &= used
-    program = assemble(
-        sizes,
-        scopes,
-        strides,
-        bounds,
-        starts,
-        used,
-        phase,
-        softly,
-        slots,
-        order,
-        around,
-        bands,
-        kept,
-        ends[1] - ends[0],
-    )
-    return largest, _pack(program), _gather(tables, starts, np.flatnonzero(used))
+        return largest, members, np.empty(0)
+    return largest, _pack(assemble(flat, roles, used, order)), _gather(flat.cpts, used)
 
 
 @kernel
-def _pack(parts: tuple[Array, ...]) -> Array:
-    """Put the parts of a program into one array, after the places where they begin and the last one ends."""
-    total = len(parts) + 1
-    for k in range(len(parts)):
-        total += len(parts[k])
-    packed, filled = np.empty(total, np.int64), len(parts) + 1
-    for k in range(len(parts)):
-        packed[k] = filled
-        packed[filled : filled + len(parts[k])] = parts[k]
-        filled += len(parts[k])
-    packed[len(parts)] = filled
-    return packed
+def _pack(sections: tuple[Array, ...]) -> Array:
+    """Put the sections of a program into one array, after the places where they begin and the last one ends."""
+    total = N_SECTIONS + 1
+    for k in range(N_SECTIONS):
+        total += len(sections[k])
+    program, filled = np.empty(total, np.int64), N_SECTIONS + 1
+    for k in range(N_SECTIONS):
+        program[k] = filled
+        program[filled : filled + len(sections[k])] = sections[k]
+        filled += len(sections[k])
+    program[N_SECTIONS] = filled
+    return program
 
 
 @kernel
-def _gather(tables: Array, starts: Array, nodes: Array) -> Array:
-    """Put the tables of some nodes one after another."""
-    total = 0
-    for node in nodes:
-        total += starts[node + 1] - starts[node]
+def _gather(cpts: Factors, used: Array) -> Array:
+    """Put the CPTs in use one after another."""
+    values, starts, total = cpts.values, cpts.starts, 0
+    for node in range(len(used)):
+        total += (starts[node + 1] - starts[node]) * used[node]
     given, filled = np.empty(total), 0
-    for node in nodes:
-        size = starts[node + 1] - starts[node]
-        given[filled : filled + size] = tables[starts[node] : starts[node + 1]]
-        filled += size
+    for node in range(len(used)):
+        if used[node]:
+            size = starts[node + 1] - starts[node]
+            given[filled : filled + size] = values[starts[node] : starts[node + 1]]
+            filled += size
     return given
 
 
 @kernel
-def relevant(scopes: Array, bounds: Array, phase: Array, soft: Array, zeros: Array) -> Array:
-    """Mark the families that an answer needs: of ancestors of what is known or asked, and not cut off from it.
-
-    A part that shares no unobserved variable with what is asked only scales the answer. It is left out, unless it
-    holds a zero and so could make the evidence impossible.
-    """
-    n = len(phase)
-    used = np.zeros(n, np.bool_)
-    stack = np.empty(n, np.int64)
-    top = 0
-    for node in range(n):
-        if phase[node] != SUM or soft[node]:
-            used[node] = True
-            stack[top] = node
-            top += 1
-    while top:
-        top -= 1
-        node = stack[top]
-        for at in range(bounds[node], bounds[node + 1]):
-            parent = scopes[at]
-            if not used[parent]:
-                used[parent] = True
-                stack[top] = parent
-                top += 1
-    head = np.arange(n)
-    for node in range(n):
-        if used[node]:
-            _join(scopes, bounds[node], bounds[node + 1], phase, head)
-    wanted = np.zeros(n, np.bool_)
-    for node in range(n):
-        if used[node]:
-            first = _first_free(scopes, bounds[node], bounds[node + 1], phase)
-            if first >= 0 and (zeros[node] or soft[node] or phase[node] in (KEPT, MAX)):
-                wanted[_root(head, first)] = True
-    for node in range(n):
-        if used[node]:
-            first = _first_free(scopes, bounds[node], bounds[node + 1], phase)
-            used[node] = zeros[node] if first < 0 else wanted[_root(head, first)]
-    return used
-
-
-@kernel
-def _first_free(scopes: Array, low: int, high: int, phase: Array) -> int:
-    for at in range(low, high):
-        if phase[scopes[at]] != SEEN:
-            return int(scopes[at])
-    return -1
-
-
-@kernel
-def _root(head: Array, node: int) -> int:
-    while head[node] != node:
-        head[node] = head[head[node]]
-        node = head[node]
-    return node
-
-
-@kernel
-def _join(scopes: Array, low: int, high: int, phase: Array, head: Array) -> None:
-    """Put the unobserved variables of a family into one group."""
-    first = -1
-    for at in range(low, high):
-        node = scopes[at]
-        if phase[node] != SEEN:
-            root = _root(head, node)
-            if first >= 0 and root != first:
-                head[max(root, first)] = min(root, first)
-                first = min(root, first)
-            else:
-                first = root
-
-
-@kernel
-def assemble(
-    sizes: Array, scopes: Array, strides: Array, bounds: Array, starts: Array, used: Array, phase: Array, soft: Array,
-    slots: Array, order: Array, around: Array, ends: Array, kept: Array, n_best: int,
-) -> tuple[Array, ...]:  # fmt: skip
-    """Write the program: for every step its factors, how to walk through them, and where the result goes.
-
-    Step s < len(order) eliminates order[s]; then comes the product of the factors without any free variable, and
-    last the product of what is left, over the ``kept`` variables in their order. Factors are the used families, the
-    likelihoods of soft evidence, and the results of the steps, all in one array: first the families' tables.
-    """
-    n, n_steps = len(sizes), len(order) + 2
-    nodes, softs = np.flatnonzero(used), np.flatnonzero(soft)
+def assemble(flat: FlatNetwork, roles: Roles, used: Array, order: Order) -> tuple[Array, ...]:
+    """Write the program: for every step its factors, how to walk through them, and where the result goes."""
+    sizes, kept, n_order = flat.sizes, roles.kept, len(order.variables)
+    n_steps = n_order + 2
+    nodes, softs = np.flatnonzero(used), np.flatnonzero(roles.soft & used)
     n_given = len(nodes) + len(softs)
-    turn = np.full(n, n_steps - 1, np.int64)
-    for step in range(len(order)):
-        turn[order[step]] = step
+    turn = np.full(len(sizes), n_steps - 1, np.int64)
+    for step in range(n_order):
+        turn[order.variables[step]] = step
     base = np.zeros(n_given + n_steps, np.int64)
-    filled = _place_given(nodes, softs, sizes, starts, base)
+    filled = _place_given(nodes, softs, sizes, flat.cpts.starts, base)
     bucket = np.empty(n_given + n_steps, np.int64)
-    seen_bounds, seen_slots, seen_strides = _observe(
-        scopes, strides, bounds, phase, slots, nodes, softs, turn, n_steps, bucket
-    )
-    axes, axis_bounds = np.empty(len(around) + len(kept), np.int64), np.zeros(n_steps + 1, np.int64)
+    seen_bounds, seen_slots, seen_strides = _observe(flat.cpts, roles, nodes, softs, turn, n_steps, bucket)
+    axes, axis_bounds = np.empty(len(order.around) + len(kept), np.int64), np.zeros(n_steps + 1, np.int64)
     for step in range(n_steps):
         low, f = axis_bounds[step], n_given + step
         bucket[f] = n_steps - 1 if step < n_steps - 1 else n_steps
         members = kept[: len(kept) * (step == n_steps - 1)]
-        if step < len(order):
-            members = around[ends[step] : ends[step + 1]]
+        if step < n_order:
+            members = order.around[order.bounds[step] : order.bounds[step + 1]]
         size = 1
         for k in range(len(members)):
             axes[low + k] = members[k]
             size *= sizes[members[k]]
-            if step < len(order):
+            if step < n_order:
                 bucket[f] = min(bucket[f], turn[members[k]])
         axis_bounds[step + 1] = low + len(members)
         base[f] = filled
         filled += size
     inputs, input_bounds = _inputs(bucket, n_steps)
-    input_strides, stride_bounds, own = _walks(
-        sizes, scopes, strides, bounds, nodes, softs, order, axes, axis_bounds, inputs, input_bounds
-    )
+    walk, walk_bounds, own = _walks(flat, nodes, softs, order.variables, axes, axis_bounds, inputs, input_bounds)
+    n_sums = n_order - roles.n_best
     return (
-        base, seen_bounds, seen_slots, seen_strides, axes[: axis_bounds[n_steps]], axis_bounds,
-        inputs, input_bounds, input_strides, stride_bounds, own, np.array([filled, n_given, len(order) - n_best]),
-        order, _rooms(sizes, axes, axis_bounds, len(order) - n_best, n_best), softs,
+        base, seen_bounds, seen_slots, seen_strides, axes[: axis_bounds[n_steps]], axis_bounds, inputs, input_bounds,
+        walk, walk_bounds, own, order.variables, _choices(sizes, axes, axis_bounds, n_sums, roles.n_best), softs,
+        np.array([filled, n_given, n_sums]),
     )  # fmt: skip
 
 
 @kernel
-def _rooms(sizes: Array, axes: Array, axis_bounds: Array, n_sums: int, n_best: int) -> Array:
+def _choices(sizes: Array, axes: Array, axis_bounds: Array, n_sums: int, n_best: int) -> Array:
     """Bound the room in which each maximum keeps its choices, one for every entry of its result."""
-    rooms = np.zeros(n_best + 1, np.int64)
+    bounds = np.zeros(n_best + 1, np.int64)
     for k in range(n_best):
         entries = 1
         for axis in range(axis_bounds[n_sums + k], axis_bounds[n_sums + k + 1]):
             entries *= sizes[axes[axis]]
-        rooms[k + 1] = rooms[k] + entries
-    return rooms
+        bounds[k + 1] = bounds[k] + entries
+    return bounds
 
 
 @kernel
 def _observe(
-    scopes: Array, strides: Array, bounds: Array, phase: Array, slots: Array, nodes: Array, softs: Array, turn: Array,
-    n_steps: int, bucket: Array,
-) -> tuple[Array, Array, Array]:  # fmt: skip
+    cpts: Factors, roles: Roles, nodes: Array, softs: Array, turn: Array, n_steps: int, bucket: Array
+) -> tuple[Array, Array, Array]:
     """Find the step that uses each given factor, and where its observed variables move it to."""
+    columns, strides, bounds, phase, slots = cpts.columns, cpts.strides, cpts.bounds, roles.phase, roles.slots
     n_given, n_seen = len(nodes) + len(softs), 0
     seen_bounds = np.zeros(n_given + n_steps + 1, np.int64)
-    seen_slots, seen_strides = np.empty(len(scopes), np.int64), np.empty(len(scopes), np.int64)
+    seen_slots, seen_strides = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
     for f in range(n_given):
         bucket[f] = n_steps - 2
         if f >= len(nodes):
             bucket[f] = turn[softs[f - len(nodes)]]
         else:
             for at in range(bounds[nodes[f]], bounds[nodes[f] + 1]):
-                if phase[scopes[at]] == SEEN:
-                    seen_slots[n_seen], seen_strides[n_seen] = slots[scopes[at]], strides[at]
+                column = columns[at]
+                if phase[column] == SEEN:
+                    seen_slots[n_seen], seen_strides[n_seen] = slots[column], strides[at]
                     n_seen += 1
-                elif bucket[f] == n_steps - 2 or turn[scopes[at]] < bucket[f]:
-                    bucket[f] = turn[scopes[at]]
+                elif bucket[f] == n_steps - 2 or turn[column] < bucket[f]:
+                    bucket[f] = turn[column]
         seen_bounds[f + 1] = n_seen
     seen_bounds[n_given + 1 :] = n_seen
     return seen_bounds, seen_slots[:n_seen], seen_strides[:n_seen]
@@ -299,43 +236,44 @@ def _inputs(bucket: Array, n_steps: int) -> tuple[Array, Array]:
 
 @kernel
 def _walks(
-    sizes: Array, scopes: Array, strides: Array, bounds: Array, nodes: Array, softs: Array, order: Array, axes: Array,
-    axis_bounds: Array, inputs: Array, input_bounds: Array,
+    flat: FlatNetwork, nodes: Array, softs: Array, order: Array, axes: Array, axis_bounds: Array, inputs: Array,
+    input_bounds: Array,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Return each step's factors their strides along the step's axes, and along the variable that it eliminates."""
+    """Find the strides of each step's factors along the step's axes, and along the variable that it eliminates."""
+    sizes, columns, strides, bounds = flat.sizes, flat.cpts.columns, flat.cpts.strides, flat.cpts.bounds
     n_steps, n_given = len(axis_bounds) - 1, len(nodes) + len(softs)
-    stride_bounds = np.zeros(n_steps + 1, np.int64)
+    walk_bounds = np.zeros(n_steps + 1, np.int64)
     for step in range(n_steps):
         cells = (axis_bounds[step + 1] - axis_bounds[step]) * (input_bounds[step + 1] - input_bounds[step])
-        stride_bounds[step + 1] = stride_bounds[step] + cells
-    walk, own = np.zeros(stride_bounds[n_steps], np.int64), np.zeros(len(inputs), np.int64)
+        walk_bounds[step + 1] = walk_bounds[step] + cells
+    walk, own = np.zeros(walk_bounds[n_steps], np.int64), np.zeros(len(inputs), np.int64)
     place = np.full(len(sizes), -1, np.int64)
     for step in range(n_steps):
         low, width = axis_bounds[step], axis_bounds[step + 1] - axis_bounds[step]
-        mine = order[step] if step < len(order) else -1
+        eliminated = order[step] if step < len(order) else -1
         for k in range(width):
             place[axes[low + k]] = k
         for at in range(input_bounds[step], input_bounds[step + 1]):
-            f, row = inputs[at], stride_bounds[step] + (at - input_bounds[step]) * width
+            f, row = inputs[at], walk_bounds[step] + (at - input_bounds[step]) * width
             if f < len(nodes):
                 for entry in range(bounds[nodes[f]], bounds[nodes[f] + 1]):
-                    if scopes[entry] == mine:
+                    if columns[entry] == eliminated:
                         own[at] = strides[entry]
-                    elif place[scopes[entry]] >= 0:
-                        walk[row + place[scopes[entry]]] = strides[entry]
+                    elif place[columns[entry]] >= 0:
+                        walk[row + place[columns[entry]]] = strides[entry]
             elif f < n_given:
-                if softs[f - len(nodes)] == mine:
+                if softs[f - len(nodes)] == eliminated:
                     own[at] = 1
                 else:
                     walk[row + place[softs[f - len(nodes)]]] = 1
             else:
                 stride = 1
                 for entry in range(axis_bounds[f - n_given + 1] - 1, axis_bounds[f - n_given] - 1, -1):
-                    if axes[entry] == mine:
+                    if axes[entry] == eliminated:
                         own[at] = stride
                     else:
                         walk[row + place[axes[entry]]] = stride
                     stride *= sizes[axes[entry]]
         for k in range(width):
             place[axes[low + k]] = -1
-    return walk, stride_bounds, own
+    return walk, walk_bounds, own

@@ -1,23 +1,30 @@
-"""The joint of the class with whatever a row tells, by the cheapest way that is exact."""
+"""The joint probability of the class and the observed values of a row, by the cheapest exact method.
+
+Complete rows read one entry per factor. With missing values, features that are trees given the class take one upward
+pass. In any other structure, missing columns without observed descendants sum to one; the others fall, row by row, into
+groups that share no factor, and a kernel enumerates the joint states of each group. Rows whose groups are too large or
+whose probabilities leave the range of floats go through variable elimination, those with the same missing columns
+together.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tanbark.arrays import Codes, Floats
+from tanbark.arrays import Bools, Codes, Floats, Integers
+from tanbark.errors import InputError
 from tanbark.graph import Network
-from tanbark.inference.eliminate import add_with_gaps
-from tanbark.inference.layout import forest, merged_families
+from tanbark.inference.layout import flat_logarithms, flat_network, forest, merged_logarithms
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table import missing_code
+
+MOST_STATES = 1 << 14  # joint states of a group of missing columns that are enumerated row by row
+MAX_ENTRIES = 1 << 27  # entries of the largest factor of an elimination
+ADVICE = "Fill some of these missing values, or use a structure with fewer parents."
 
 
 def joint_log_proba(network: Network, codes: Codes, *, n_jobs: int | None = None) -> Floats:
     """Return log P(class, observed values) for every row and class, missing values summed out exactly.
-
-    Complete rows are a gather per family. With gaps, features that are trees given the class take one upward pass,
-    and any other structure is summed out group by group of connected missing columns.
 
     Parameters
     ----------
@@ -37,8 +44,8 @@ def joint_log_proba(network: Network, codes: Codes, *, n_jobs: int | None = None
     elif forest(network) is not None:
         _add_forest(network, codes, out, threads)
     else:
-        gaps = (codes == missing_code(codes)).any(axis=0)
-        for rows, add in ((np.flatnonzero(~gaps), _add_complete), (np.flatnonzero(gaps), add_with_gaps)):
+        missing = (codes == missing_code(codes)).any(axis=0)
+        for rows, add in ((np.flatnonzero(~missing), _add_complete), (np.flatnonzero(missing), add_with_missing)):
             part = np.zeros((len(rows), n_classes))
             add(network, np.ascontiguousarray(codes[:, rows]), part, threads)
             out[rows] = part
@@ -48,11 +55,10 @@ def joint_log_proba(network: Network, codes: Codes, *, n_jobs: int | None = None
 def _add_complete(network: Network, codes: Codes, out: Floats, threads: int) -> None:
     from tanbark.inference import complete_kernels as kernels
 
-    arguments = merged_families(network).arguments()
-    nothing = np.zeros((0, 0), np.bool_)
+    factors = merged_logarithms(network)
 
     def work(low: int, high: int) -> None:
-        kernels.add_families(codes, *arguments, nothing, low, high, out)
+        kernels.add_entries(codes, factors, low, high, out)
 
     run_threads(work, row_blocks(len(out), threads), threads)
 
@@ -65,18 +71,64 @@ def _add_forest(network: Network, codes: Codes, out: Floats, threads: int) -> No
     out += network.log_tables[network.target]
 
     def work(low: int, high: int) -> None:
-        forest_kernels.add_forest(codes, *trees.arguments(), low, high, out)
+        forest_kernels.add_forest(codes, trees, low, high, out)
 
     run_threads(work, row_blocks(len(out), threads, smallest=1024), threads)
     doubtful = np.flatnonzero(np.isneginf(out).any(axis=1))
-    if len(doubtful):  # an exact zero, or a sum that left the range of floats: the way in logarithms tells them apart
+    if len(doubtful):  # an exact zero, or a sum that left the range of floats: only logarithms distinguish them
         part = np.zeros((len(doubtful), out.shape[1]))
-        add_with_gaps(network, np.ascontiguousarray(codes[:, doubtful]), part, threads)
+        add_with_missing(network, np.ascontiguousarray(codes[:, doubtful]), part, threads)
         out[doubtful] = part
 
 
-def normalize(joint: Floats, *, logs: bool = True, n_jobs: int | None = None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Turn log-joints, in place, into posteriors (or their logs); give them and a mask of the impossible rows.
+def add_with_missing(network: Network, codes: Codes, out: Floats, threads: int = 1) -> None:
+    """Add log P(class, observed values) of rows with missing values to ``out``, whatever the structure."""
+    rows = _add_enumerated(network, codes, out, threads)
+    if not len(rows):
+        return
+    if network.exponents is not None:
+        msg = (
+            "A value is missing that another column depends on, and the CPTs are weighted, so that it cannot be "
+            "summed out. Fill it, or use naive Bayes, or weights with normalize=True."
+        )
+        raise InputError(msg)
+    _add_eliminated(network, codes, rows, out, threads)
+
+
+def _add_enumerated(network: Network, codes: Codes, out: Floats, threads: int) -> Integers:
+    """Add the rows whose groups of missing columns have few joint states; return the rows that are left.
+
+    Weighted CPTs cannot be summed: all rows with a group are left.
+    """
+    from tanbark.inference import missing_kernels
+
+    flat, logarithms, left = flat_network(network), flat_logarithms(network), np.zeros(len(out), np.bool_)
+    most = MOST_STATES if network.exponents is None else 0
+
+    def work(low: int, high: int) -> None:
+        missing_kernels.add_enumerated(codes, flat, logarithms, most, low, high, out, left)
+
+    run_threads(work, row_blocks(len(out), threads, smallest=256), threads)
+    return np.flatnonzero(left)
+
+
+def _add_eliminated(network: Network, codes: Codes, rows: Integers, out: Floats, threads: int) -> None:
+    """Add some rows by variable elimination, planned once for all rows with the same missing columns."""
+    from tanbark.inference import elimination
+
+    target = network.target
+    part = codes[:, rows].T
+
+    def work(members: Integers, observed: Integers) -> None:
+        pattern = ((target,), (), tuple(observed.tolist()), (), True)
+        made = elimination.make_plan(network, pattern, MAX_ENTRIES, ADVICE)
+        out[rows[members]] += elimination.execute_logarithms(made, part[np.ix_(members, observed)].astype(np.int64))
+
+    run_threads(work, elimination.patterns(part == missing_code(codes)), threads)
+
+
+def normalize(joint: Floats, *, logs: bool = True, n_jobs: int | None = None) -> tuple[Floats, Bools]:
+    """Turn log-joints, in place, into posteriors (or their logs); return them and a mask of the impossible rows.
 
     A row that is impossible under every class is left as it is.
     """

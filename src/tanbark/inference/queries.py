@@ -40,7 +40,7 @@ def query(
     softly, _ = read_soft(network, soft, known)
     _refuse_known(network, wanted, known)
     made = engine.plan(network, (wanted, (), tuple(known), tuple(softly), False), max_entries)
-    values, total, scale, _ = _run_one(network, made, known, softly)
+    values, total, scale, _ = _run_one(made, known, softly)
     if scale == -math.inf:
         raise impossible(network, known, softly)
     return Posterior(called, states, (values / total).reshape(made.out_shape))
@@ -53,11 +53,9 @@ def _refuse_known(network: Network, wanted: Iterable[int], known: Iterable[int])
             raise InputError(msg)
 
 
-def _run_one(
-    network: Network, made: engine.Plan, known: dict[int, int], softly: Soft
-) -> tuple[Floats, float, float, Array]:
+def _run_one(made: engine.Plan, known: dict[int, int], softly: Soft) -> tuple[Floats, float, float, Array]:
     soft = flat_soft(made, softly) if softly else None
-    return engine.execute_one(network, made, [known[column] for column in made.seen], soft)
+    return engine.execute_one(made, [known[column] for column in made.seen], soft)
 
 
 def flat_soft(made: engine.Plan, softly: Soft) -> Floats:
@@ -109,7 +107,7 @@ def _best(
     if evidence == -math.inf:
         raise impossible(network, known, softly)
     made = engine.plan(network, ((), wanted, tuple(known), tuple(softly), True), max_entries)
-    values, _, scale, states = _run_one(network, made, known, softly)
+    values, _, scale, states = _run_one(made, known, softly)
     code = dict(zip(made.order[len(made.order) - made.n_best :], states.tolist(), strict=True))
     columns = network.schema.columns
     found: dict[str, Level] = {columns[c].name: columns[c].states()[code[c]] for c in wanted}
@@ -118,7 +116,7 @@ def _best(
 
 def _log_evidence(network: Network, known: dict[int, int], softly: Soft, max_entries: int | None) -> float:
     made = engine.plan(network, ((), (), tuple(known), tuple(softly), True), max_entries)
-    values, _, scale, _ = _run_one(network, made, known, softly)
+    values, _, scale, _ = _run_one(made, known, softly)
     return scale if scale == -math.inf else math.log(float(values[0])) + scale
 
 
@@ -170,27 +168,16 @@ def _rows(
     network: Network, frame: Any, soft: Any, make: Callable[[tuple[int, ...], tuple[int, ...]], engine.Plan], n_out: int
 ) -> tuple[Floats, Floats, float]:
     """Run rows of evidence, grouped by which of their columns are observed; equal rows are run once."""
-    columns, codes, gaps = read_rows(network, frame)
+    columns, codes, missing = read_rows(network, frame)
     softly, soft_scale = read_soft(network, soft, columns)
     values, scale = np.empty((len(codes), n_out)), np.empty(len(codes))
-    for rows, observed in _patterns(gaps):
+    for rows, observed in engine.patterns(missing):
         made = make(tuple(columns[k] for k in observed), tuple(softly))
-        part = np.ascontiguousarray(codes[rows][:, observed])
+        part = codes[np.ix_(rows, observed)]
         distinct, back = _distinct(part, [network.schema.cardinalities[columns[k]] for k in observed])
-        found, its_scale, _ = engine.execute(network, made, distinct, flat_soft(made, softly))
+        found, its_scale, _ = engine.execute(made, distinct, flat_soft(made, softly))
         values[rows], scale[rows] = found[back], its_scale[back]
     return values, scale, soft_scale
-
-
-def _patterns(gaps: Array) -> Iterable[tuple[Array, list[int]]]:
-    n_rows, n_columns = gaps.shape
-    if not gaps.any():
-        yield np.arange(n_rows), list(range(n_columns))
-        return
-    kinds, kind = np.unique(np.packbits(gaps, axis=1), axis=0, return_inverse=True)
-    for k in range(len(kinds)):
-        rows = np.flatnonzero(kind.ravel() == k)
-        yield rows, np.flatnonzero(~gaps[rows[0]]).tolist()
 
 
 def _distinct(codes: Array, sizes: list[int]) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ from tanbark.graph import Network
 from tanbark.inference import elimination as engine
 from tanbark.inference import queries, run_kernels
 from tanbark.inference.evidence import read_evidence, read_soft
+from tanbark.inference.layout import FlatNetwork
 from tanbark.machine import blocks
 from tanbark.table.frames import make_frame
 
@@ -50,7 +51,7 @@ def sample_codes(
     out = np.zeros((len(network.dag.names), n), np.int64)
     for column, code in known.items():
         out[column] = code
-    flat = engine.engine(network)
+    flat = engine.normalised(network)
     back = _backwards(network, known, softly, max_entries) if known or softly else None
     done = set(known) | (set(back[0].order) if back else set())
     rest = np.array([node for node in network.dag.order if node not in done], np.int64)
@@ -64,7 +65,7 @@ Backwards = tuple[engine.Plan, Array, Array, bool]
 
 def _backwards(network: Network, known: dict[int, int], softly: queries.Soft, max_entries: int | None) -> Backwards:
     """Sum out what the evidence reaches and keep every step's result."""
-    flat = engine.engine(network)
+    flat = engine.normalised(network)
     made = engine.plan(network, ((), (), tuple(known), tuple(softly), True), max_entries)
     codes = np.array([known[column] for column in made.seen], np.int64)
     for logs in (False, True):
@@ -77,10 +78,8 @@ def _backwards(network: Network, known: dict[int, int], softly: queries.Soft, ma
     return made, memory, codes, logs
 
 
-def _draw(flat: engine.Engine, back: Backwards | None, rest: Array, uniform: Array, out: Array) -> None:
+def _draw(flat: FlatNetwork, back: Backwards | None, rest: Array, uniform: Array, out: Array) -> None:
     if back is not None:
         made, memory, codes, logs = back
         run_kernels.draw_back(made.program, flat.sizes, memory, codes, logs, uniform, out)
-    run_kernels.draw_forward(
-        flat.sizes, flat.tables, flat.scopes, flat.strides, flat.bounds, flat.starts, rest, uniform, out
-    )
+    run_kernels.draw_forward(flat, rest, uniform, out)

@@ -178,11 +178,11 @@ def test_plans_are_kept_but_not_for_ever(monkeypatch):
     network = asia()
     network.query("lung", {"xray": "yes"})
     network.query("lung", {"xray": "no"})
-    assert len(engine.engine(network).plans) == 1
+    assert len(engine.kept_plans(network).plans) == 1
     monkeypatch.setattr(engine, "PLANS_KEPT", 3)
     for name in network.dag.names[:6]:
         network.query("dysp", {name: "yes"})
-    assert len(engine.engine(network).plans) == 3
+    assert len(engine.kept_plans(network).plans) == 3
 
 
 def test_weighted_tables_are_refused():
