@@ -17,7 +17,8 @@ from tanbark.graph import Dag
 from tanbark.structure.ascent import Move
 from tanbark.structure.conditional import bnc2p, cmdl_gbn
 from tanbark.structure.conditional import climb as cll_climb
-from tanbark.structure.conditional.climb import Conditional, DistinctRows, _class_first, _class_last
+from tanbark.structure.conditional.climb import ConditionalClimb, _class_first, _class_last
+from tanbark.structure.conditional.rows import DistinctRows
 from tanbark.structure.fixed import naive as naive_bayes
 from tanbark.structure.greedy.moves import KINDS, MovingGraph
 
@@ -96,8 +97,12 @@ def walk(table, penalised, steps, seed):
     """Make random legal moves from a graph, which need not gain anything."""
     counts = MemoryCounts(table)
     rules, begin = _class_first(counts, None, (), (), "naive")
-    state = Conditional(
-        DistinctRows(counts), MovingGraph(rules, begin), price=price_of(table, penalised), max_cells=1 << 20, threads=1
+    state = ConditionalClimb(
+        DistinctRows(counts),
+        MovingGraph(rules, begin),
+        penalty=price_of(table, penalised),
+        max_cells=1 << 20,
+        threads=1,
     )
     rng = np.random.default_rng(seed)
     for _ in range(steps):
@@ -168,16 +173,17 @@ def test_states_may_be_named_in_any_order():
 def test_distinct_rows_are_the_rows(seed, kind, classes):
     table = draw(seed, kind, states=(2, 3, classes), rows=80)
     rows = DistinctRows(MemoryCounts(table))
+    arrays = rows.arrays
     weights = np.ones(80) if table.weights is None else table.weights
     expected, found = {}, {}
     for row, weight in zip(table.codes.T.tolist(), weights, strict=True):
         expected[tuple(row)] = expected.get(tuple(row), 0.0) + weight
-    for row, (low, high) in enumerate(itertools.pairwise(rows.starts)):
+    for row, (low, high) in enumerate(itertools.pairwise(arrays.starts)):
         for entry in range(low, high):
-            found[(*rows.codes[:, row].tolist(), int(rows.labels[entry]))] = rows.weights[entry]
+            found[(*arrays.codes[:, row].tolist(), int(arrays.labels[entry]))] = arrays.weights[entry]
     assert found == expected
     assert rows.shape[0] == len({row[:-1] for row in expected})
-    assert rows.totals.sum() == approx(rows.total)
+    assert rows.arrays.totals.sum() == approx(rows.total)
 
 
 def test_columns_beyond_one_number():

@@ -1,6 +1,8 @@
-"""The compiled loops of parameter learning."""
+"""Compiled kernels of parameter learning."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,42 +10,60 @@ from tanbark.arrays import Array
 from tanbark.machine import kernel
 
 
+class LabelledRows(NamedTuple):
+    """Rows with their labels and weights, and the log CPTs of naive Bayes.
+
+    ``codes`` is (columns, rows). The log CPT of feature i, (states, classes), starts at ``starts[i]`` of ``tables``;
+    ``prior`` is the log prior of the classes.
+    """
+
+    codes: Array
+    labels: Array
+    weights: Array
+    n_states: Array
+    tables: Array
+    starts: Array
+    prior: Array
+
+
 @kernel
 def weighted_objective(
-    codes: Array, n_states: Array, tables: Array, starts: Array, prior: Array, labels: Array, row_weights: Array,
-    exponents: Array, squared: bool, top: int, bottom: int, gradient: Array,
-) -> float:  # fmt: skip
-    """Sum, over rows from top to bottom, the objective of weighted naive Bayes, and add to its gradient.
+    rows: LabelledRows, exponents: Array, squared: bool, top: int, bottom: int, gradient: Array
+) -> float:
+    """Return the objective of weighted naive Bayes, summed over rows from top to bottom, and add to its gradient.
 
-    The posterior is proportional to prior(c) times the product of P(x_i | c) ** w_i, gaps left out. The objective is
-    the log-posterior of the label, or with ``squared`` minus half the squared error of the posterior.
+    The posterior is proportional to prior(c) times the product of P(x_i | c) ** w_i over the observed features. The
+    objective is the log-posterior of the label or, with ``squared``, minus half the squared error of the posterior.
     """
-    n, n_classes = len(n_states), len(prior)
+    # Idea: two sweeps over the features of a row, one for the log-joint, one that multiplies its slope by the CPTs.
+    # Cost: O(rows x features x classes).
+    n_states, tables, starts = rows.n_states, rows.tables, rows.starts
+    n, n_classes = len(n_states), len(rows.prior)
     joint, slope = np.empty(n_classes), np.empty(n_classes)
     total = 0.0
     for row in range(top, bottom):
-        joint[:] = prior
+        joint[:] = rows.prior
         for i in range(n):
-            code = np.int64(codes[i, row])
+            code = np.int64(rows.codes[i, row])
             if code < n_states[i]:
                 place = starts[i] + code * n_classes
                 for c in range(n_classes):
                     joint[c] += exponents[i] * tables[place + c]
-        total += row_weights[row] * _row_objective(joint, labels[row], squared, slope)
+        total += rows.weights[row] * _row_objective(joint, rows.labels[row], squared, slope)
         for i in range(n):
-            code = np.int64(codes[i, row])
+            code = np.int64(rows.codes[i, row])
             if code < n_states[i]:
                 place = starts[i] + code * n_classes
                 change = 0.0
                 for c in range(n_classes):
                     change += slope[c] * tables[place + c]
-                gradient[i] += row_weights[row] * change
+                gradient[i] += rows.weights[row] * change
     return total
 
 
 @kernel
 def _row_objective(joint: Array, label: int, squared: bool, slope: Array) -> float:
-    """Return one row's objective, and write how it changes with the log-joint of each class; ``joint`` is used up."""
+    """Return the objective of one row and fill in its slope by each log-joint; ``joint`` is overwritten."""
     n_classes = len(joint)
     largest, mass = joint.max(), 0.0
     label_log = joint[label] - largest

@@ -1,4 +1,4 @@
-"""Weights of the features in naive Bayes that make the labels most probable."""
+"""WANBIA: exponents of the features in naive Bayes that maximise the conditional log-likelihood."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from tanbark.graph import Network
 from tanbark.machine import blocks, run_threads, thread_count
 
 ROWS_AT_ONCE = 8192  # fixed, so that sums do not depend on the number of threads
+WORTH_THREADS = 1 << 18  # with fewer codes a second thread costs more than it saves
 
-LIMIT_REACHED = 1  # how L-BFGS-B says that it stopped at its most iterations
+LIMIT_REACHED = 1  # the status of L-BFGS-B after its last allowed iteration
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +43,20 @@ class Objective:
     def __init__(
         self, network: Network, codes: Codes, weights: Floats | None, *, squared: bool, n_jobs: int | None
     ) -> None:
+        from tanbark.params.kernels import LabelledRows
+
         target = network.target
-        self._codes, self._squared, self._threads = codes, squared, thread_count(n_jobs)
-        self._labels = codes[target].astype(np.int64)
-        self._row_weights = np.ones(codes.shape[1]) if weights is None else weights
-        self.total_weight = float(self._row_weights.sum())
+        self._squared, self._threads = squared, thread_count(n_jobs) if codes.size >= WORTH_THREADS else 1
+        row_weights = np.ones(codes.shape[1]) if weights is None else weights
+        self.total_weight = float(row_weights.sum())
         tables = network.log_tables[:target]
         if not all(np.isfinite(table).all() for table in (*tables, network.log_tables[target])):
-            msg = "WANBIA needs tables without zeros; use alpha > 0."
+            msg = "WANBIA needs CPTs without zeros; use alpha > 0."
             raise OptionError(msg)
-        self._tables = np.concatenate([table.ravel() for table in tables])
-        self._starts = np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64)
-        self._prior = network.log_tables[target]
-        self._states = np.array(network.schema.cardinalities[:target], np.int64)
+        starts = np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64)
+        states = np.array(network.schema.cardinalities[:target], np.int64)
+        flat, prior = np.concatenate([table.ravel() for table in tables]), network.log_tables[target]
+        self._rows = LabelledRows(codes, codes[target].astype(np.int64), row_weights, states, flat, starts, prior)
 
     def __call__(self, exponents: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient."""
@@ -62,14 +64,10 @@ class Objective:
 
         def work(low: int, high: int) -> tuple[float, Floats]:
             gradient = np.zeros(len(exponents))
-            value = kernels.weighted_objective(
-                self._codes, self._states, self._tables, self._starts, self._prior, self._labels, self._row_weights,
-                exponents, self._squared, low, high, gradient,
-            )  # fmt: skip
+            value = kernels.weighted_objective(self._rows, exponents, self._squared, low, high, gradient)
             return value, gradient
 
-        threads = self._threads if self._codes.size >= 1 << 18 else 1
-        parts = run_threads(work, blocks(self._codes.shape[1], ROWS_AT_ONCE), threads)
+        parts = run_threads(work, blocks(self._rows.codes.shape[1], ROWS_AT_ONCE), self._threads)
         return float(sum(value for value, _ in parts)), np.sum([gradient for _, gradient in parts], axis=0)
 
 

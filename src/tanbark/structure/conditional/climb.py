@@ -1,4 +1,4 @@
-"""Hill climbing by conditional log-likelihood: what BNC2P and CMDLGBN share."""
+"""Hill climbing by conditional log-likelihood, with or without a penalty: the search of BNC2P and CMDLGBN."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tanbark.arrays import TIE, Bools, Floats, Integers
 from tanbark.counts import CountEngine
@@ -17,101 +16,51 @@ from tanbark.errors import OptionError
 from tanbark.graph import Dag
 from tanbark.machine import run_threads, thread_count
 from tanbark.structure.ascent import Move, climb
+from tanbark.structure.conditional.rows import CLASS, DistinctRows, LogFactor
 from tanbark.structure.greedy.moves import REVERSE, MovingGraph
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import Arcs, Rules, make_dag, make_rules
 from tanbark.structure.trace import History, Trace
-from tanbark.table import missing_code
 
 Family = tuple[int, tuple[int, ...]]  # a node and its sorted parents
 
-CLASS = 0  # the class comes first in the search, so that of equal moves the one from the class is taken
-WORTH_THREADS = 1 << 14  # with fewer entries of the rows' joints a second thread costs more than it brings
-
-
-class DistinctRows:
-    """The rows of the data, each combination of feature values once, with the weight of every class in it.
-
-    Nodes are counted from the class, which is 0; column i of the features is node i + 1.
-    """
-
-    def __init__(self, counts: CountEngine) -> None:
-        codes, weights = counts.coded_rows()
-        schema = counts.schema
-        n_classes = schema.cardinalities[-1]
-        cells = _row_numbers(codes[:-1], schema.cardinalities) * n_classes + codes[-1]
-        cells, first, place = np.unique(cells, return_index=True, return_inverse=True)
-        rows, row_of = np.unique(cells // n_classes, return_inverse=True)
-        self.states = np.array([n_classes, *schema.cardinalities[:-1]], np.int64)
-        self.weights = np.bincount(place, weights, len(cells)).astype(np.float64)
-        self.labels = codes[-1, first].astype(np.int64)
-        self.starts = np.searchsorted(row_of, np.arange(len(rows) + 1)).astype(np.int64)
-        self.codes = np.ascontiguousarray(codes[:-1, first[self.starts[:-1]]])
-        self.totals = np.bincount(row_of, self.weights, len(rows))
-        self.complete = not (self.codes == missing_code(self.codes)).any()
-        self.total = float(self.weights.sum())
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of distinct rows, and of classes."""
-        return len(self.totals), int(self.states[CLASS])
-
-    @cached_property
-    def feature_states(self) -> Integers:
-        """States of the columns of ``codes``."""
-        return self.states[1:]
-
-    @property
-    def entries(self) -> tuple[Integers, Integers, Floats]:
-        """Where the classes of each row begin, and which they are with what weight."""
-        return self.starts, self.labels, self.weights
-
-
-def _row_numbers(codes: NDArray[np.unsignedinteger], cardinalities: Sequence[int]) -> Integers:
-    """Number the rows so that equal ones, and only these, are alike."""
-    keys, radix = np.zeros(codes.shape[1], np.int64), 1
-    for values, states in zip(codes, cardinalities, strict=False):
-        if radix * (states + 1) >= 2**31:
-            _, keys = np.unique(keys, return_inverse=True)
-            radix = len(keys) + 1
-        keys = keys * (states + 1) + np.minimum(values, states)
-        radix *= states + 1
-    return np.unique(keys, return_inverse=True)[1]
+WORTH_THREADS = 1 << 14  # with fewer entries of the rows' joints a second thread costs more than it saves
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A family in the joints: every row's line of the table (-1 for none), the table, and its log-likelihood."""
+    """A family as a factor of the joint: each row's line of the CPT (-1 for none), the CPT, and its log-likelihood."""
 
     keys: Integers
     table: Floats
-    likely: float = 0.0
+    log_likelihood: float = 0.0
 
     @cached_property
-    def logs(self) -> Floats:
-        """The logs of the table; -inf for zeros."""
-        return np.log(self.table, out=np.full(self.table.shape, -np.inf), where=self.table > 0)
+    def log_factor(self) -> LogFactor:
+        """The factor with logarithms; -inf for zeros."""
+        logs = np.log(self.table, out=np.full(self.table.shape, -np.inf), where=self.table > 0)
+        return LogFactor(self.keys, logs)
 
 
-class Conditional:
-    """A graph on its way up by conditional log-likelihood, less a price for every free parameter.
+class ConditionalClimb:
+    """A state of :func:`tanbark.structure.ascent.ascend` over DAGs by penalised conditional log-likelihood.
 
-    The log-joint of every distinct row and class is kept; a move takes one or two families out of it and multiplies
+    The log-joint of every distinct row and class is kept; a move divides one or two families out of it and multiplies
     others in, so that a candidate costs a pass over the rows. Families without the class cancel out.
 
     Parameters
     ----------
     rows : DistinctRows
     graph : MovingGraph
-    price : float
-        What a free parameter costs, in nats.
+    penalty : float
+        The cost of a free parameter, in nats.
     max_cells : int
         A move that needs a larger table is not made.
     threads : int
     """
 
-    def __init__(self, rows: DistinctRows, graph: MovingGraph, *, price: float, max_cells: int, threads: int) -> None:
-        self.rows, self.graph, self._price, self._max_cells = rows, graph, price, max_cells
+    def __init__(self, rows: DistinctRows, graph: MovingGraph, *, penalty: float, max_cells: int, threads: int) -> None:
+        self.rows, self.graph, self._penalty, self._max_cells = rows, graph, penalty, max_cells
         self._threads = threads if math.prod(rows.shape) >= WORTH_THREADS else 1
         self._nodes = range(len(rows.states))
         self._nothing = Factor(np.full(rows.shape[0], -1, np.int64), np.ones((1, rows.shape[1])))
@@ -120,16 +69,16 @@ class Conditional:
         self._renew(self._nodes)
 
     def _renew(self, nodes: Iterable[int]) -> None:
-        """Count the families of nodes anew, and multiply all families into the joints."""
+        """Count the families of nodes again, and multiply all families into the joint."""
         from tanbark.structure.conditional import kernels
 
         for node in nodes:
             self._families[node] = self._factor((node, self.graph.parents(node)))
         self._finite, self._zeros = np.zeros(self.rows.shape), np.zeros(self.rows.shape, np.int64)
         for factor in self._families:
-            kernels.add_family(factor.keys, factor.logs, self._finite, self._zeros)
+            kernels.add_family(factor.log_factor, self._finite, self._zeros)
         self.cll = self._cll_with((), ())
-        self.score = self.cll - self._price * sum(self.size((v, self.graph.parents(v))) for v in self._nodes)
+        self.score = self.cll - self._penalty * sum(self.size((v, self.graph.parents(v))) for v in self._nodes)
 
     def size(self, family: Family) -> int:
         """Count the free parameters of a family."""
@@ -137,28 +86,28 @@ class Conditional:
         return int(self.rows.states[node] - 1) * math.prod(int(self.rows.states[p]) for p in parents)
 
     def _factor(self, family: Family) -> Factor:
-        """Count a family; one that the class is not in tells nothing."""
+        """Count a family; one without the class is no factor."""
         from tanbark.structure.conditional import kernels
 
         if not _relevant(family):
             return self._nothing
-        rows, columns = self.rows, _columns(family)
-        keys = np.empty(rows.shape[0], np.int64)
-        kernels.fill_keys(rows.codes, rows.feature_states, columns, keys)
-        table = np.empty((math.prod(rows.feature_states[columns].tolist()), rows.shape[1]))
-        return Factor(keys, table, float(kernels.fill_table(keys, *rows.entries, self._radix(family[0]), table)))
+        rows, columns = self.rows.arrays, _columns(family)
+        keys = np.empty(self.rows.shape[0], np.int64)
+        kernels.fill_keys(rows, columns, keys)
+        table = np.empty((math.prod(rows.states[columns].tolist()), self.rows.shape[1]))
+        return Factor(keys, table, float(kernels.fill_table(rows, keys, self._radix(family[0]), table)))
 
     def _radix(self, node: int) -> int:
         return 0 if node == CLASS else int(self.rows.states[node])
 
     def _without(self, nodes: Sequence[int]) -> tuple[Floats, float]:
-        """Take the families of nodes out of the joints: the rest, and the rows' own logs in it."""
+        """Divide the families of nodes out of the joint: the rest, and the sum of the rows' own logs in it."""
         from tanbark.structure.conditional import kernels
 
         first, second = self._two([self._families[node] for node in nodes])
         rest = np.empty(self.rows.shape)
-        own = kernels.take_out(
-            self._finite, self._zeros, first.keys, first.logs, second.keys, second.logs, *self.rows.entries, rest
+        own = kernels.remove_factors(
+            self._finite, self._zeros, first.log_factor, second.log_factor, self.rows.arrays, rest
         )
         return rest, float(own)
 
@@ -177,7 +126,7 @@ class Conditional:
         return out
 
     def _toggle(self, y: int, legal: Bools, out: Floats) -> None:
-        """Fill the gains of adding and deleting arcs into a node."""
+        """Fill in the gains of adding and deleting arcs into a node."""
         from tanbark.structure.conditional import kernels
 
         parents = self.graph.parents(y)
@@ -185,7 +134,7 @@ class Conditional:
         changes: list[tuple[int, int, Family]] = []
         for kind, x in np.argwhere(legal[:2, :, y]).tolist():
             family = (y, tuple(sorted({*parents} ^ {x})))
-            saved = self._price * (self.size(now) - self.size(family))
+            saved = self._penalty * (self.size(now) - self.size(family))
             if not (_relevant(now) or _relevant(family)):
                 out[kind, x, y] = saved if kind == 1 else -np.inf
             elif self._may_gain(saved, (family,)):
@@ -196,22 +145,20 @@ class Conditional:
         families = [family for *_, family in changes]
         columns = [_columns(family) for family in families]
         found = np.empty(len(changes))
-        kernels.score_families(
-            self.rows.codes, self.rows.feature_states, *self.rows.entries, self.rows.totals, rest, own,
-            np.concatenate(columns), np.cumsum([0, *map(len, columns)]), self._radix(y),
-            np.array([_relevant(family) for family in families]), found,
-        )  # fmt: skip
+        relevant = np.array([_relevant(family) for family in families])
+        members, ends = np.concatenate(columns), np.cumsum([0, *map(len, columns)])
+        kernels.score_families(self.rows.arrays, rest, own, members, ends, self._radix(y), relevant, found)
         for (kind, x, family), cll in zip(changes, found.tolist(), strict=True):
-            out[kind, x, y] = cll - self.cll + self._price * (self.size(now) - self.size(family))
+            out[kind, x, y] = cll - self.cll + self._penalty * (self.size(now) - self.size(family))
 
     def _reverse(self, x: int, y: int, out: Floats) -> None:
-        """Fill the gain of turning the arc x -> y."""
+        """Fill in the gain of reversing the arc x -> y."""
         above, below = set(self.graph.parents(x)), set(self.graph.parents(y))
         if self.rows.complete and below == above | {x}:
-            return  # the graph would be an equivalent one, and no gain
+            return  # the arc is covered: an equivalent graph gains nothing
         before = ((x, tuple(sorted(above))), (y, tuple(sorted(below))))
         after = ((x, tuple(sorted(above | {y}))), (y, tuple(sorted(below - {x}))))
-        saved = self._price * (sum(map(self.size, before)) - sum(map(self.size, after)))
+        saved = self._penalty * (sum(map(self.size, before)) - sum(map(self.size, after)))
         if not any(map(_relevant, before + after)):
             out[2, x, y] = saved
         elif self._may_gain(saved, after):
@@ -223,11 +170,12 @@ class Conditional:
 
         rest, own = self._without(nodes)
         first, second = self._two([self._factor(family) for family in families])
-        total = kernels.total_log(rest, self.rows.totals, first.keys, first.table, second.keys, second.table)
-        return own + first.likely + second.likely - float(total)
+        totals = self.rows.arrays.totals
+        total = kernels.total_log(rest, totals, first.keys, first.table, second.keys, second.table)
+        return own + first.log_likelihood + second.log_likelihood - float(total)
 
     def _may_gain(self, saved: float, families: tuple[Family, ...]) -> bool:
-        """Return whether a move is worth a look: no table too large, and no price above all that could be gained."""
+        """Return whether a move can gain: no table is too large, and the penalty is below all that could be gained."""
         cells = [math.prod(int(self.rows.states[c]) for c in (*parents, node)) for node, parents in families]
         return max(cells) <= self._max_cells and -self.cll + saved > TIE
 
@@ -274,10 +222,11 @@ def search(
     rules, begin = _class_first(counts, max_parents, required, forbidden, start)
     trace, threads = Trace(), thread_count(counts.n_jobs)
 
-    def first() -> Conditional:
+    def first() -> ConditionalClimb:
         rows = DistinctRows(counts)
-        price = 0.5 * math.log(rows.total) if penalised and rows.total > 1 else 0.0
-        return Conditional(rows, MovingGraph(rules, begin), price=price, max_cells=max_cells, threads=threads)
+        penalty = 0.5 * math.log(rows.total) if penalised and rows.total > 1 else 0.0
+        graph = MovingGraph(rules, begin)
+        return ConditionalClimb(rows, graph, penalty=penalty, max_cells=max_cells, threads=threads)
 
     score, arcs = climb(first, trace)
     return Learnt(_class_last(counts, arcs), score, History(trace.steps))
@@ -286,7 +235,7 @@ def search(
 def _class_first(
     counts: CountEngine, max_parents: int | None, required: Arcs, forbidden: Arcs, start: Any
 ) -> tuple[Rules, Bools]:
-    """Read the rules of a search, and turn them so that the class is the first node."""
+    """Read the rules of a search and reorder them so that the class is the first node."""
     names = counts.schema.names
     if isinstance(start, str):
         if start != "naive":
@@ -302,6 +251,6 @@ def _class_first(
 
 
 def _class_last(counts: CountEngine, arcs: Bools) -> Dag:
-    """Turn the arcs back to the order of the columns."""
+    """Return the graph in the order of the columns."""
     order = np.roll(np.arange(len(arcs)), -1)
     return make_dag(counts.schema.names, arcs[np.ix_(order, order)])

@@ -1,7 +1,8 @@
-"""The compiled loops of search by conditional log-likelihood.
+"""Compiled kernels of the search by conditional log-likelihood.
 
-A family is told by its columns without the class, the node last (all of them parents where the node is the class), and
-by whether the class is in it. Its table has a line for every configuration of these columns and an entry per class.
+A family is given by its feature columns, the node last (where the node is the class all are parents), and by whether it
+contains the class. Its table has a line for every configuration of these columns and an entry per class; the key of a
+row is its line, or -1 where one of the columns is missing.
 """
 
 from __future__ import annotations
@@ -10,32 +11,35 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
+from tanbark.structure.conditional.rows import LogFactor, RowArrays
 
 
 @kernel
-def fill_keys(codes: Array, states: Array, columns: Array, keys: Array) -> None:
-    """Number the configuration of some columns in every row; -1 where one of them has a gap."""
+def fill_keys(rows: RowArrays, columns: Array, keys: Array) -> None:
+    """Fill in the key of every row: its configuration of some columns, or -1 where one of them is missing."""
     keys[:] = 0
     for column in columns:
-        radix = states[column]
+        radix = rows.states[column]
         for row in range(len(keys)):
-            code = np.int64(codes[column, row])
+            code = np.int64(rows.codes[column, row])
             if keys[row] >= 0:
                 keys[row] = keys[row] * radix + code if code < radix else -1
 
 
 @kernel
-def fill_table(keys: Array, starts: Array, labels: Array, weights: Array, radix: int, table: Array) -> float:
-    """Fill a family's maximum-likelihood table; give the log-likelihood of the rows that have all of its columns.
+def fill_table(rows: RowArrays, keys: Array, radix: int, table: Array) -> float:
+    """Fill in a maximum-likelihood CPT and return the log-likelihood of the rows that have all columns of the family.
 
-    ``radix`` is the number of states of the node, or 0 where the node is the class. A parent configuration that never
-    occurs is uniform.
+    ``radix`` is the number of states of the node, or 0 where the node is the class. The CPT of a parent configuration
+    that never occurs is uniform.
     """
+    # Idea: count, then normalise over the node: over the entries of a line where it is the class, else over `radix`
+    # successive lines, one class at a time. Cost: one pass over the rows and two over the table.
     table[:] = 0.0
     for row in range(len(keys)):
         if keys[row] >= 0:
-            for entry in range(starts[row], starts[row + 1]):
-                table[keys[row], labels[entry]] += weights[entry]
+            for entry in range(rows.starts[row], rows.starts[row + 1]):
+                table[keys[row], rows.labels[entry]] += rows.weights[entry]
     lines, classes = table.shape
     found = 0.0
     if radix == 0:
@@ -53,7 +57,7 @@ def fill_table(keys: Array, starts: Array, labels: Array, weights: Array, radix:
 
 @kernel
 def _normalise(counts: Array) -> float:
-    """Turn counts into shares in place; give the log-likelihood of the counts."""
+    """Turn counts into relative frequencies in place; return the log-likelihood of the counts."""
     total, found = counts.sum(), 0.0
     for place in range(len(counts)):
         n = counts[place]
@@ -64,10 +68,12 @@ def _normalise(counts: Array) -> float:
 
 
 @kernel
-def add_family(keys: Array, logs: Array, finite: Array, zeros: Array) -> None:
-    """Add the logs of a family's factors to the log-joint of every row and class; factors of zero are counted apart."""
-    for row in range(len(keys)):
-        key = keys[row]
+def add_family(factor: LogFactor, finite: Array, zeros: Array) -> None:
+    """Add the logs of a factor to the log-joint of every row and class; zero probabilities are counted apart."""
+    # Counting the zeros keeps the factor removable: -inf cannot be subtracted again. Arrays are (rows, classes).
+    logs = factor.logs
+    for row in range(len(factor.keys)):
+        key = factor.keys[row]
         if key >= 0:
             for label in range(logs.shape[1]):
                 if logs[key, label] > -np.inf:
@@ -77,52 +83,54 @@ def add_family(keys: Array, logs: Array, finite: Array, zeros: Array) -> None:
 
 
 @kernel
-def take_out(
-    finite: Array, zeros: Array, keys: Array, logs: Array, keys2: Array, logs2: Array, starts: Array, labels: Array,
-    weights: Array, out: Array,
-) -> float:  # fmt: skip
-    """Take two families out of the joints; fill ``out`` with the rest, up to a factor per row.
+def remove_factors(
+    finite: Array, zeros: Array, first: LogFactor, second: LogFactor, rows: RowArrays, out: Array
+) -> float:
+    """Divide two factors out of the joint; fill ``out`` with the rest, scaled to a maximum of 1 per row.
 
-    Gives the total of the logs of what is left for the rows' own classes, less that factor.
+    Returns the sum, over the rows with their own classes and weights, of the logs of ``out``.
     """
-    rows, classes = out.shape
+    n_rows, classes = out.shape
     found = 0.0
-    for row in range(rows):
+    for row in range(n_rows):
         top = -np.inf
-        key, key2 = keys[row], keys2[row]
+        key, key2 = first.keys[row], second.keys[row]
         for label in range(classes):
             value, none = finite[row, label], zeros[row, label]
             if key >= 0:
-                if logs[key, label] > -np.inf:
-                    value -= logs[key, label]
+                if first.logs[key, label] > -np.inf:
+                    value -= first.logs[key, label]
                 else:
                     none -= 1
             if key2 >= 0:
-                if logs2[key2, label] > -np.inf:
-                    value -= logs2[key2, label]
+                if second.logs[key2, label] > -np.inf:
+                    value -= second.logs[key2, label]
                 else:
                     none -= 1
             out[row, label] = value if none == 0 else -np.inf
             top = max(top, out[row, label])
-        for entry in range(starts[row], starts[row + 1]):
-            found += weights[entry] * (out[row, labels[entry]] - top)
+        for entry in range(rows.starts[row], rows.starts[row + 1]):
+            found += rows.weights[entry] * (out[row, rows.labels[entry]] - top)
         for label in range(classes):
             out[row, label] = np.exp(out[row, label] - top)
     return found
 
 
 @kernel
-def total_log(rest: Array, totals: Array, keys: Array, table: Array, keys2: Array, table2: Array) -> float:
-    """Sum, over the rows with their weights, the log of the sum over the classes of ``rest`` times two families."""
+def total_log(rest: Array, totals: Array, first: Array, table: Array, second: Array, table2: Array) -> float:
+    """Return the weighted sum, over the rows, of the log of the sum over the classes of ``rest`` times two factors.
+
+    A factor is given by its keys and its CPT. Cost: one pass over (rows, classes) and a logarithm per row.
+    """
     rows, classes = rest.shape
     found = 0.0
     for row in range(rows):
         value = 0.0
-        key, key2 = keys[row], keys2[row]
+        key, key2 = first[row], second[row]
         if key2 >= 0:
             for label in range(classes):
-                first = table[key, label] if key >= 0 else 1.0
-                value += rest[row, label] * first * table2[key2, label]
+                one = table[key, label] if key >= 0 else 1.0
+                value += rest[row, label] * one * table2[key2, label]
         elif key >= 0:
             for label in range(classes):
                 value += rest[row, label] * table[key, label]
@@ -135,23 +143,28 @@ def total_log(rest: Array, totals: Array, keys: Array, table: Array, keys2: Arra
 
 @kernel
 def score_families(
-    codes: Array, states: Array, starts: Array, labels: Array, weights: Array, totals: Array, rest: Array, own: float,
-    members: Array, ends: Array, radix: int, relevant: Array, out: Array,
-) -> None:  # fmt: skip
-    """Return the conditional log-likelihood with each of some families of one node in place of the one taken out."""
-    rows, classes = rest.shape
-    keys, nowhere = np.empty(rows, np.int64), np.full(rows, -1, np.int64)
+    rows: RowArrays, rest: Array, own: float, members: Array, ends: Array, radix: int, relevant: Array, out: Array
+) -> None:
+    """Fill in the conditional log-likelihood with each of some families of one node in place of its present one.
+
+    ``rest`` and ``own`` are what :func:`remove_factors` left without the present family. The columns of family f are
+    ``members[ends[f] : ends[f + 1]]``; those that are not ``relevant``, without the class, cancel out.
+    """
+    # Idea: CLL = sum of the rows' own log-joints - sum of the logs of their class totals. A family changes the first
+    # by its log-likelihood, the second by one pass over (rows, classes).
+    n_rows, classes = rest.shape
+    keys, nowhere = np.empty(n_rows, np.int64), np.full(n_rows, -1, np.int64)
     for place in range(len(relevant)):
         columns = members[ends[place] : ends[place + 1]]
         lines = 1
         if relevant[place]:
             for column in columns:
-                lines *= states[column]
+                lines *= rows.states[column]
         table = np.empty((lines, classes))
-        likely = 0.0
+        log_likelihood = 0.0
         if relevant[place]:
-            fill_keys(codes, states, columns, keys)
-            likely = fill_table(keys, starts, labels, weights, radix, table)
+            fill_keys(rows, columns, keys)
+            log_likelihood = fill_table(rows, keys, radix, table)
         else:
             keys[:] = -1
-        out[place] = own + likely - total_log(rest, totals, keys, table, nowhere, table)
+        out[place] = own + log_likelihood - total_log(rest, rows.totals, keys, table, nowhere, table)
