@@ -23,7 +23,7 @@ from tanbark.errors import OptionError
 Result = TypeVar("Result")
 
 _announced = False
-_here = local()  # whether this thread is one of the pools'
+_here = local()  # whether this thread belongs to a pool
 _pools: dict[int, ThreadPoolExecutor] = {}
 _pools_lock = Lock()
 
@@ -44,9 +44,9 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 def run_threads(task: Callable[..., Result], arguments: Iterable[Sequence[Any]], threads: int) -> list[Result]:
-    """Call ``task(*args)`` for each of ``arguments``, on threads where there is more than one of both.
+    """Call ``task(*args)`` for each of ``arguments``, on up to ``threads`` threads; return the results in order.
 
-    Threads are kept for the next call. A task that calls this itself has its own tasks done one after another.
+    Threads are reused by later calls. A nested call runs its tasks sequentially.
 
     >>> run_threads(max, [(1, 2), (3, 4)], 2)
     [2, 4]
@@ -61,11 +61,11 @@ def run_threads(task: Callable[..., Result], arguments: Iterable[Sequence[Any]],
     finally:
         for future in futures:
             future.cancel()
-        wait(futures)  # none may still write when the caller goes on
+        wait(futures)  # no task may write after the return
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return the threads of a size, which are started once."""
+    """Return the pool of a size, started at its first use."""
     with _pools_lock:
         if threads not in _pools:
             _pools[threads] = ThreadPoolExecutor(threads, "tanbark", initializer=_note_working)
@@ -77,7 +77,7 @@ def _note_working() -> None:
 
 
 def _forget_threads() -> None:
-    """Let a forked process start threads of its own; those of its parent are not there."""
+    """Drop the pools in a forked process, which does not have the threads of its parent."""
     global _pools_lock
     _pools.clear()
     _pools_lock = Lock()
@@ -88,7 +88,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def read_ahead(items: Iterator[Result], count: int = 1) -> Iterator[Result]:
-    """Make the next items on a thread of its own while the current one is worked on; order and errors stay.
+    """Prefetch the next items on another thread while the current one is processed; order and errors are kept.
 
     >>> list(read_ahead(iter("abc")))
     ['a', 'b', 'c']
@@ -110,7 +110,7 @@ def read_ahead(items: Iterator[Result], count: int = 1) -> Iterator[Result]:
 
 
 def blocks(size: int, step: int) -> list[tuple[int, int]]:
-    """Cut ``range(size)`` into consecutive (start, stop) pieces of at most ``step``.
+    """Split ``range(size)`` into consecutive (start, stop) blocks of at most ``step``.
 
     >>> blocks(5, 2)
     [(0, 2), (2, 4), (4, 5)]
@@ -119,13 +119,13 @@ def blocks(size: int, step: int) -> list[tuple[int, int]]:
 
 
 def row_blocks(n_rows: int, threads: int, *, smallest: int = 8192) -> list[tuple[int, int]]:
-    """Cut rows into a few blocks per thread, none so small that starting it costs more than running it."""
+    """Split rows into a few blocks per thread, none so small that the overhead of a task dominates."""
     step = max(smallest, -(-n_rows // (4 * max(threads, 1))))
     return blocks(n_rows, step)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function of arrays with Numba: lock released, kept on disk, announced when it is new."""
+    """Compile a function of arrays with Numba: without the interpreter lock, cached on disk."""
     from numba import njit
 
     compiled = njit(nogil=True, cache=True)(function)
@@ -134,7 +134,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _announce_first_compilation(compiled: Any, function: Callable[..., Any]) -> None:
-    """Say in one line, once a process, that kernels are about to be compiled for the first time."""
+    """Print one line, once per process, if kernels are about to be compiled for the first time."""
     global _announced
     if _announced or os.environ.get("TANBARK_QUIET"):
         return

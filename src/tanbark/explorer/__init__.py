@@ -1,4 +1,4 @@
-"""The explorer: a model as one HTML page that answers questions by clicking, without a server."""
+"""The explorer: one HTML page with exact inference in a network, without a server."""
 
 from tanbark.explorer.page import Page, explore, make_page, write_page
 

@@ -1,4 +1,4 @@
-"""What the page must know of a model, as plain values for JSON."""
+"""The data of the page: a network, its junction tree, layout and counts as JSON values."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tanbark.params import Smoothing, prior_mass
 from tanbark.table import Column
 
 VERSION = 1
-MOST_ENTRIES = 1 << 22  # of all tables: a browser goes through them in some hundredths of a second
-MOST_DRAWN = 150  # variables beyond which a drawing says nothing any more
+MOST_ENTRIES = 1 << 22  # of all clique tables: a browser propagates them in some hundredths of a second
+MOST_DRAWN = 150  # variables beyond which no graph is drawn
 NOTHING_LEARNT: dict[str, Any] = {"counts": None, "mass": None, "rows": None, "transformed": [], "weights": None}
 
 
@@ -29,9 +29,9 @@ def page_data(model: Network | NetworkClassifier, *, title: str | None = None) -
     Raises
     ------
     InputError
-        For a model that is not one network, or whose weighted tables are no distributions.
+        For a model that is not one network, or whose weighted CPTs are unnormalised.
     TableTooLargeError
-        If exact answers would need larger tables than a browser should hold.
+        If exact inference needs larger clique tables than a browser should hold.
     """
     network = _network(model)
     _check_weights(network)
@@ -62,18 +62,18 @@ def _network(model: Any) -> Network:
         return model
     if isinstance(model, NetworkClassifier):
         if not hasattr(model, "network_"):
-            msg = f"This {type(model).__name__} is not fitted yet, so that there is nothing to explore. Call fit first."
+            msg = f"This {type(model).__name__} is not fitted yet, so there is nothing to explore. Call fit first."
             raise InputError(msg)
         return model.network_
     kind = type(model).__name__
     if hasattr(model, "averages_") or hasattr(model, "_orders"):
         msg = (
-            f"{kind} averages many networks, and the page asks one. Explore clf.naive_, or train SPODE, TAN or KDB, "
+            f"{kind} averages many networks, and the page shows one. Explore clf.naive_, or train SPODE, TAN or KDB, "
             "which are single networks."
         )
         raise InputError(msg)
     if hasattr(model, "estimators_"):
-        msg = f"{kind} averages many models, and the page asks one. Explore one of clf.estimators_."
+        msg = f"{kind} averages many models, and the page shows one. Explore one of clf.estimators_."
         raise InputError(msg)
     msg = f"The explorer shows a Network, or a classifier that has one as network_; got {kind}."
     raise InputError(msg)
@@ -85,8 +85,8 @@ def _check_weights(network: Network) -> None:
     others = [p for parents in network.dag.parents for p in parents if p != network.target]
     if others or network.dag.parents[network.target]:
         msg = (
-            "The tables are weighted and features depend on one another, so that a value that is not observed cannot "
-            "be summed out. Use naive Bayes, or weights with normalize=True."
+            "The CPTs are weighted and features depend on one another, so that a missing value cannot be marginalised. "
+            "Use naive Bayes, or weights with normalize=True."
         )
         raise InputError(msg)
 
@@ -100,28 +100,28 @@ def _checked_tree(network: Network) -> JunctionTree:
         widest = tree.scopes[entries.index(max(entries))]
         names = [network.dag.names[c] for c in widest[:6]]
         msg = (
-            f"Exact answers in the page need tables of {looked_at:,} entries, the widest over {len(widest)} columns "
-            f"({names}{' …' if len(widest) > 6 else ''}), more than {MOST_ENTRIES:,}. Use a structure with fewer "
-            "parents, or prune the network."
+            f"Exact inference in the page needs clique tables of {looked_at:,} entries, the widest over {len(widest)} "
+            f"columns ({names}{' …' if len(widest) > 6 else ''}), more than {MOST_ENTRIES:,}. "
+            "Use a structure with fewer parents, or prune the network."
         )
         raise TableTooLargeError(msg)
     return tree
 
 
 def _column(column: Column) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": column.name, "kind": column.kind, "values": column.values}
-    told["labels"] = column.labels()
+    found: dict[str, Any] = {"name": column.name, "kind": column.kind, "values": column.values}
+    found["labels"] = column.labels()
     if column.kind == "interval":
-        told["cuts"] = list(column.cuts)
+        found["cuts"] = list(column.cuts)
     else:
-        told["levels"] = [_level(level) for level in column.levels]
+        found["levels"] = [_level(level) for level in column.levels]
     if column.missing_state:
-        told["gap"] = True
-    return told
+        found["missing"] = True
+    return found
 
 
 def _level(level: Any) -> Any:
-    """Return a category as JSON has it; whole numbers beyond the reach of floats as text."""
+    """Return a category as a JSON value; whole numbers that floats cannot represent become text."""
     if isinstance(level, (bool, str)):
         return level
     exact = abs(level) <= 2**53
@@ -148,7 +148,7 @@ def _layout(network: Network) -> dict[str, Any] | None:
 
 
 def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
-    """Return the counts behind the tables and the prior mass that was added to them; no mass where a table is fixed."""
+    """Return the counts behind the CPTs and the prior mass added to them; None for the mass of a fixed CPT."""
     smoothing = Smoothing(model.prior, model.alpha)
     mixed = isinstance(getattr(model, "parameters_", None), MANB)
     mass: list[Any] = []
@@ -167,7 +167,7 @@ def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
 
 
 def _powers(model: NetworkClassifier) -> list[float] | None:
-    """Return the weights that tables were raised to before they were made distributions again, if any were."""
+    """Return the weights as exponents of CPTs that were normalised afterwards, if there are any."""
     parameters: Any = getattr(model, "parameters_", None)
     if not getattr(parameters, "weighs", False) or not getattr(parameters, "normalize", False):
         return None

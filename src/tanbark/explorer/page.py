@@ -1,4 +1,4 @@
-"""One HTML file from a model: the data, the style and the scripts, with a policy that lets nothing else in."""
+"""One HTML file from a model: the data, the style and the scripts, with a policy that allows nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tanbark.explorer.data import page_data
 from tanbark.files import write_atomic
 
 SCRIPTS = (
-    "tree.js", "model.js", "answers.js", "sampling.js", "tasks.js", "rows.js", "scenario.js", "elements.js", "cards.js",
+    "tree.js", "model.js", "queries.js", "sampling.js", "tasks.js", "rows.js", "scenario.js", "elements.js", "cards.js",
     "graph.js", "panels.js", "tables.js", "app.js",
 )  # fmt: skip
 FRAME_HEIGHT = 820  # pixels in a notebook
@@ -25,7 +25,7 @@ FRAME_HEIGHT = 820  # pixels in a notebook
 
 @dataclass(frozen=True)
 class Page:
-    """A page that shows a model; a notebook shows it in a frame that is closed to everything around it.
+    """A page that shows a model; a notebook shows it in a sandboxed frame.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Page:
     html: str
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page; the file appears under its name only when it is whole."""
+        """Write the page atomically and return its path."""
         write_atomic(path, self.html.encode())
         return Path(path)
 
@@ -64,12 +64,12 @@ def make_page(model: Any, *, title: str | None = None) -> Page:
 
 
 def write_page(model: Any, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
-    """Write the page of a network, or of a classifier with one, and give its path."""
+    """Write the page of a network, or of a classifier with one, and return its path."""
     return make_page(model, title=title).save(path)
 
 
 def explore(model: Any, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Page:
-    """Make the page, write it where a path is given, and give it."""
+    """Make the page, write it if a path is given, and return it."""
     page = make_page(model, title=title)
     if path is not None:
         page.save(path)

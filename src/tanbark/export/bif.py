@@ -1,7 +1,7 @@
 """BIF, the interchange format of the Bayesian network repository (version 0.15).
 
 Names that are no plain words are written in quotes, with a backslash before quotes and backslashes. Types of states,
-cut points and the class travel in a ``property``, which other programs pass over.
+cut points and the class are kept in a ``property``, which other programs ignore.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def dumps(network: Network) -> str:
     for node, column in enumerate(columns):
         states = ", ".join(_word(label) for label in labels(column))
         lines += [f"variable {_word(column.name)} {{", f"  type discrete [ {column.n_states} ] {{ {states} }};"]
-        told = note(column, target=node == network.target)
-        if told is not None:
-            lines.append(f"  property {quoted(PROPERTY + told)};")
+        extra = note(column, target=node == network.target)
+        if extra is not None:
+            lines.append(f"  property {quoted(PROPERTY + extra)};")
         lines.append("}")
     for node, column in enumerate(columns):
         parents, table = parents_first(network, node)
@@ -73,7 +73,7 @@ def _word(name: str) -> str:
 
 @dataclass
 class _Found:
-    """What was read so far."""
+    """Variables and CPTs read so far."""
 
     columns: dict[str, tuple[Column, list[str]]]
     tables: dict[str, tuple[Sequence[str], Any]]
@@ -114,20 +114,20 @@ def _variable(reader: Reader, found: _Found) -> None:
     check_name(found.columns, name, line)
     reader.expect("{")
     states: list[str] | None = None
-    told = None
+    extra = None
     while not reader.skip("}"):
         if reader.skip("type"):
             states = _states(reader)
         elif reader.skip("property"):
             if reader.now.kind == "string" and reader.now.text.startswith(PROPERTY):
-                told = reader.now.text.removeprefix(PROPERTY)
+                extra = reader.now.text.removeprefix(PROPERTY)
             reader.skip_past(";")
         else:
             fail(reader.now.line, f"expected 'type', 'property' or '}}', got {reader.now}")
     if states is None:
         fail(line, f"the variable {name!r} has no type")
     try:
-        column, target = annotated(name, states, told)
+        column, target = annotated(name, states, extra)
     except TanbarkError as error:
         fail(line, str(error))
     found.columns[name], found.lines[name] = (column, states), line
@@ -175,7 +175,7 @@ def _probability(reader: Reader, found: _Found) -> None:
     if np.isnan(table).any():
         config = np.argwhere(np.isnan(table))[0][:-1]
         states = [found.columns[p][1][k] for p, k in zip(parents, config, strict=True)]
-        fail(line, f"the table of {name!r} says nothing of ({', '.join(states)})")
+        fail(line, f"the CPT of {name!r} has no entry for ({', '.join(states)})")
     columns = [found.columns[each][0] for each in (*parents, name)]
     found.tables[name], found.table_lines[name] = (tuple(parents), checked(table, columns, line)), line
 
@@ -186,8 +186,8 @@ def _entry(reader: Reader, found: _Found, parents: list[str], table: NDArray[np.
         reader.skip_past(";")
     elif reader.skip("table"):
         # the format lets the variable itself run slowest here, and the last parent fastest
-        turned = shaped(_numbers(reader), (table.shape[-1], *table.shape[:-1]), name, line)
-        table[...] = np.moveaxis(turned, 0, -1)
+        transposed = shaped(_numbers(reader), (table.shape[-1], *table.shape[:-1]), name, line)
+        table[...] = np.moveaxis(transposed, 0, -1)
         checked(table, [found.columns[each][0] for each in (*parents, name)], line)
     elif reader.skip("default"):
         row = shaped(_numbers(reader), table.shape[-1:], name, line)

@@ -1,4 +1,4 @@
-"""DOT, which Graphviz draws: written only."""
+"""DOT, the format of Graphviz: graphs can be written, not read."""
 
 from __future__ import annotations
 

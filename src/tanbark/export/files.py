@@ -1,4 +1,4 @@
-"""Reading and writing network files by their suffix."""
+"""Read and write network files; the suffix chooses the format."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ def _format(path: Path, name: str | None) -> Format:
         if suffixes and suffixes[-1] in found.suffixes:
             return found
     known = sorted(suffix for each in FORMATS.values() for suffix in each.suffixes)
-    msg = f"The format of {path.name!r} cannot be told from its suffix; use one of {known}, or name the format."
+    msg = f"The suffix of {path.name!r} names no known format; use one of {known}, or pass format=."
     raise OptionError(msg)
 
 
 def read_network(path: PathLike, *, format: str | None = None) -> Network:
     """Read a network from a BIF, XMLBIF, Hugin NET or UAI file, by its suffix or a named format.
 
-    A file that ends in ``.gz`` is unpacked. What is wrong with a file is said with its line.
+    A file that is compressed with gzip is decompressed. Errors in a file name the line.
     """
     place = Path(path)
     loads = _format(place, format).loads
     if loads is None:
-        msg = f"{place.name!r} is a drawing of a graph, which has no tables; it can only be written."
+        msg = f"{place.name!r} is a drawing of a graph, which has no CPTs; it can only be written."
         raise OptionError(msg)
     raw = place.read_bytes()
     try:
@@ -77,8 +77,7 @@ def read_network(path: PathLike, *, format: str | None = None) -> Network:
 def write_network(network: Network, path: PathLike, *, format: str | None = None) -> None:
     """Write a network as BIF, XMLBIF, Hugin NET, UAI, DOT or SVG, by the suffix or a named format.
 
-    The file appears under its name only when it is whole. Probabilities are written so that they read back to the last
-    bit; UAI has no names.
+    The file is written atomically. Probabilities read back to the last bit; UAI has no names.
     """
     place = Path(path)
     text = _format(place, format).dumps(network)

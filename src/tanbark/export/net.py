@@ -1,7 +1,7 @@
 """Hugin NET.
 
-A node's identifier is a plain word; a name that is none gets one of its own, and travels, with the types of states, cut
-points and the class, in an attribute that other programs pass over.
+A node's identifier is a plain word. A name that is not one gets another identifier and is kept, with the types of
+states, cut points and the class, in an attribute that other programs ignore.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def dumps(network: Network) -> str:
     for node, column in enumerate(columns):
         states = " ".join(map(quoted, labels(column)))
         lines += [f"node {words[node]}", "{", f"  label = {quoted(column.name)};", f"  states = ({states});"]
-        told = note(column, target=node == network.target, name=words[node] != column.name)
-        if told is not None:
-            lines.append(f"  {ATTRIBUTE} = {quoted(told)};")
+        extra = note(column, target=node == network.target, name=words[node] != column.name)
+        if extra is not None:
+            lines.append(f"  {ATTRIBUTE} = {quoted(extra)};")
         lines.append("}")
     for node in range(len(columns)):
         parents, table = parents_first(network, node)
@@ -62,7 +62,7 @@ def dumps(network: Network) -> str:
 
 
 def _identifiers(names: tuple[str, ...]) -> list[str]:
-    """Return every name a plain word of its own; a plain name is its own word."""
+    """Return a distinct identifier for every name; a plain word is its own identifier."""
     plain = {name for name in names if plain_name(name) and name.lower() not in KEYWORDS}
     words: list[str] = []
     for number, name in enumerate(names):
@@ -81,7 +81,7 @@ def _nested(table: Any) -> str:
 
 @dataclass
 class _Found:
-    """What was read so far."""
+    """Nodes and CPTs read so far."""
 
     columns: dict[str, Column] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
@@ -140,10 +140,10 @@ def _node(reader: Reader, found: _Found) -> None:
     attributes = _attributes(reader)
     if "states" not in attributes:
         fail(line, f"the node {name!r} has no states")
-    told = attributes.get(ATTRIBUTE)
+    extra = attributes.get(ATTRIBUTE)
     try:
         states = [token.text for token in attributes["states"][1:]]
-        column, target = annotated(name, states, told[-1].text if told else None)
+        column, target = annotated(name, states, extra[-1].text if extra else None)
     except TanbarkError as error:
         fail(line, str(error))
     found.columns[name], found.lines[name] = column, line

@@ -1,4 +1,4 @@
-"""What the formats share: columns with their types, the class, and errors that name a line."""
+"""Shared by the formats: columns with their types, the class, a tokenizer, and errors that name a line."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tanbark.graph import Network
 from tanbark.graph.build import assemble, check_table, make_column
 from tanbark.table import Column
 
-FROM_FILE = 5e-3  # how far a printed, rounded distribution may be from one; it is scaled to one when read
-MOST_NUMBERS = 1 << 27  # of a table
+FROM_FILE = 5e-3  # tolerance of the sum of a rounded distribution; it is normalised when read
+MOST_NUMBERS = 1 << 27  # in one CPT
 
 
 def labels(column: Column) -> list[str]:
-    """Return the states as a file has them: strings that are all different."""
+    """Return the names of the states in a file: distinct strings."""
     found = column.labels()
     if len(set(found)) < len(found):
         twice = next(label for label in found if found.count(label) > 1)
@@ -32,49 +32,49 @@ def labels(column: Column) -> list[str]:
 
 
 def note(column: Column, *, target: bool = False, name: bool = False) -> str | None:
-    """Write what a format cannot say of a column, as JSON: types of states, cut points, the class; None if nothing."""
-    told: dict[str, Any] = {"name": column.name} if name else {}
+    """Return as JSON what a format has no place for: types of states, cut points, the class; None if nothing."""
+    extra: dict[str, Any] = {"name": column.name} if name else {}
     if target:
-        told["class"] = True
+        extra["class"] = True
     if column.kind == "interval":
-        told["cuts"] = list(column.cuts)
+        extra["cuts"] = list(column.cuts)
     elif any(not isinstance(level, str) for level in column.levels) or not column.levels or column.values != "text":
-        told |= {"values": column.values, "levels": list(column.levels)}
-    return json.dumps(told, ensure_ascii=True) if told else None
+        extra |= {"values": column.values, "levels": list(column.levels)}
+    return json.dumps(extra, ensure_ascii=True) if extra else None
 
 
 def annotated(name: str, states: Sequence[str], text: str | None) -> tuple[Column, bool]:
-    """Build a column from a file's name and states and our own note, if it has one; say whether it is the class."""
-    told = _told(text)
-    real = told.get("name", name)
+    """Build a column from a file's name and states and our own note, if any; return it and whether it is the class."""
+    extra = _parse_extra(text)
+    real = extra.get("name", name)
     if not isinstance(real, str):
         raise InputError("a note's name is no string")
     column = make_column(real, states)
-    cuts, levels = told.get("cuts"), told.get("levels")
+    cuts, levels = extra.get("cuts"), extra.get("levels")
     if isinstance(cuts, list) and all(type(cut) in (int, float) for cut in cuts):
         column = Column(real, "interval", "number", cuts=tuple(map(float, cuts)))
-    elif isinstance(levels, list) and told.get("values") in ("number", "text", "boolean"):
+    elif isinstance(levels, list) and extra.get("values") in ("number", "text", "boolean"):
         if levels:
             make_column(real, levels)
-        column = Column(real, "category", told["values"], tuple(levels))
+        column = Column(real, "category", extra["values"], tuple(levels))
     if column.labels() != list(states):
         msg = f"the note of {real!r} does not fit its states {list(states)[:10]}"
         raise InputError(msg)
-    return column, bool(told.get("class"))
+    return column, bool(extra.get("class"))
 
 
-def _told(text: str | None) -> dict[str, Any]:
+def _parse_extra(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     try:
-        told = json.loads(text)
+        extra = json.loads(text)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return extra if isinstance(extra, dict) else {}
 
 
 def fail(line: int, message: str) -> NoReturn:
-    """Refuse a file, naming the line."""
+    """Raise the error of a file, with the line."""
     raise ModelFileError(f"line {line}: {message}")
 
 
@@ -112,7 +112,7 @@ def unquoted(text: str) -> str:
 
 
 def tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Token]:
-    """Cut a text into pieces; the pattern has the groups skip, string, mark and word."""
+    """Split a text into tokens; the pattern has the groups skip, string, mark and word."""
     at, line = 0, 1
     while at < len(text):
         match = pattern.match(text, at)
@@ -129,7 +129,7 @@ def tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Token]:
 
 
 class Reader:
-    """Walk over the tokens of a file, expecting things."""
+    """Parser state: the tokens of a file and a position among them."""
 
     def __init__(self, found: Iterable[Token]) -> None:
         self._tokens = list(found)
@@ -190,28 +190,28 @@ class Reader:
 
 
 def check_name(known: dict[str, Any], name: str, line: int) -> None:
-    """Refuse a second declaration of a variable."""
+    """Raise an error for a second declaration of a variable."""
     if name in known:
         fail(line, f"the variable {name!r} is declared twice")
 
 
 def known_name(known: dict[str, Any], name: str, line: int) -> str:
-    """Refuse a variable that was not declared."""
+    """Return the name of a declared variable; raise an error for another."""
     if name not in known:
         fail(line, f"there is no variable {name!r}.{nearest(name, list(known))}")
     return name
 
 
 def shaped(values: list[float], shape: Sequence[int], name: str, line: int) -> Any:
-    """Return a flat list of numbers the shape of its table."""
+    """Reshape a flat list of numbers to its CPT."""
     wanted = math.prod(shape)
     if len(values) != wanted:
-        fail(line, f"the table of {name!r} must have {wanted:,} numbers, got {len(values):,}")
+        fail(line, f"the CPT of {name!r} must have {wanted:,} numbers, got {len(values):,}")
     return np.array(values, float).reshape(tuple(shape))
 
 
 def checked(table: Any, columns: Sequence[Column], line: int) -> Any:
-    """Check the numbers of a table, the variable's own axis last."""
+    """Validate the numbers of a CPT, the variable's own axis last."""
     try:
         return check_table(table, columns, FROM_FILE)
     except TanbarkError as error:
@@ -219,22 +219,22 @@ def checked(table: Any, columns: Sequence[Column], line: int) -> Any:
 
 
 def number_text(value: float) -> str:
-    """Write a number so that it reads back to the last bit."""
+    """Format a number so that it reads back to the last bit."""
     return repr(float(value))
 
 
 def room(shape: Sequence[int], name: str, line: int) -> tuple[int, ...]:
-    """Refuse a table that no file spells out before memory is taken for it."""
+    """Raise an error for a CPT that is too large, before memory is allocated."""
     wanted = math.prod(shape)
     if wanted > MOST_NUMBERS:
-        fail(line, f"the table of {name!r} would have {wanted:,} numbers, more than {MOST_NUMBERS:,}")
+        fail(line, f"the CPT of {name!r} would have {wanted:,} numbers, more than {MOST_NUMBERS:,}")
     return tuple(shape)
 
 
 def finish(
     columns: dict[str, Column], tables: dict[str, tuple[Sequence[str], Any]], target: str | None, lines: dict[str, int]
 ) -> Network:
-    """Put together what a file told, its own names replaced by the real ones; tables begin at their ``lines``."""
+    """Build the network that a file describes; identifiers become the real names, and CPTs begin at ``lines``."""
     real = {name: column.name for name, column in columns.items()}
     owners: dict[str, str] = {}
     for name, wanted in real.items():
@@ -243,8 +243,8 @@ def finish(
     try:
         TopologicalSorter({name: parents for name, (parents, _) in tables.items()}).prepare()
     except CycleError as error:
-        circle = error.args[1]
-        fail(max(lines[name] for name in circle), f"the parents go in a circle: {' -> '.join(circle)}")
+        cycle = error.args[1]
+        fail(max(lines[name] for name in cycle), f"the graph has a cycle: {' -> '.join(cycle)}")
     named = {real[name]: ([real[parent] for parent in parents], table) for name, (parents, table) in tables.items()}
     try:
         return assemble(list(columns.values()), named, target=target, tolerance=FROM_FILE)

@@ -83,7 +83,7 @@ def from_pgmpy(model: Any) -> Network:
     for name in model.nodes():
         cpd = model.get_cpds(name)
         if cpd is None:
-            msg = f"The model has no table for {name!r}. Fit it, or add one."
+            msg = f"The model has no CPT for {name!r}. Fit it, or add one."
             raise InputError(msg)
         columns.append(make_column(str(name), cpd.state_names[name]))
         tables[str(name)] = [str(p) for p in cpd.variables[1:]], np.moveaxis(np.asarray(cpd.values), 0, -1)
@@ -93,7 +93,7 @@ def from_pgmpy(model: Any) -> Network:
         for axis, parent in enumerate(cpd.variables[1:]):
             known, there = in_model[str(parent)], list(cpd.state_names[parent])
             if sorted(map(str, known)) != sorted(map(str, there)):
-                msg = f"The table of {name!r} gives {parent!r} the states {there}, its own table gives {list(known)}."
+                msg = f"The CPT of {name!r} lists the states {there} of {parent!r}, whose own CPT lists {list(known)}."
                 raise InputError(msg)
             parents, table = tables[str(name)]
             tables[str(name)] = parents, np.take(table, [there.index(state) for state in known], axis=axis)

@@ -12,9 +12,10 @@ MARK = "# the model goes here\n"
 
 
 def to_python(network: Network) -> str:
-    """Write a module with ``predict`` and ``predict_proba`` for rows that are dicts; gaps are summed out exactly.
+    """Write a module with ``predict`` and ``predict_proba`` for rows that are dicts.
 
-    The module needs Python 3.9 or newer and no package. Run as a program it reads CSV and writes CSV with the answers.
+    Missing values are marginalised exactly. The module needs Python 3.9 or newer and no package. Run as a program, it
+    reads CSV and writes CSV with the predictions.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ def to_python(network: Network) -> str:
     """
     network = getattr(network, "network_", network)
     if not isinstance(network, Network) or not network.schema.has_class:
-        msg = "A scorer predicts a class; give a network with a class, or a classifier with one network, such as TAN."
+        msg = "A scorer predicts a class; pass a network with a class, or a classifier with one network, such as TAN."
         raise OptionError(msg)
     template = files("tanbark.export").joinpath("scorer_template.py").read_text(encoding="utf-8")
     head, tail = template.split(MARK)

@@ -1,7 +1,7 @@
 """A Bayesian network classifier without dependencies, written by Tanbark.
 
-predict(row) and predict_proba(row) take a dict from column names to values; None, NaN and absent names are gaps, which
-are summed out exactly. As a program: python this_file.py < rows.csv > answers.csv
+predict(row) and predict_proba(row) take a dict from column names to values; None, NaN and absent names are
+missing values, which are marginalised exactly. As a program: python this_file.py < rows.csv > predictions.csv
 """
 
 import bisect
@@ -17,7 +17,7 @@ TARGET = len(COLUMNS) - 1
 
 
 def encode(row):
-    """Return the states of a row by column number; gaps and values that training never saw are left out."""
+    """Return the states of a row by column number, without missing values and values not seen in training."""
     states = {}
     for place, column in enumerate(COLUMNS[:-1]):
         value = row.get(column["name"])
@@ -41,27 +41,27 @@ def encode(row):
 def predict_proba(row):
     """Return the probability of every label."""
     scores = log_joint(encode(row))
-    if max(scores) == -math.inf:  # no class makes the row possible: what is known without it
+    if max(scores) == -math.inf:  # the row has probability 0 under every class: use the prior
         scores = log_joint({})
     top = max(scores)
-    shares = [math.exp(score - top) for score in scores]
-    total = sum(shares)
-    return {label: share / total for label, share in zip(LABELS, shares)}
+    values = [math.exp(score - top) for score in scores]
+    total = sum(values)
+    return {label: value / total for label, value in zip(LABELS, values)}
 
 
 def predict(row):
     """Return the most probable label; ties go to the first."""
-    shares = predict_proba(row)
-    return max(LABELS, key=lambda label: shares[label])
+    values = predict_proba(row)
+    return max(LABELS, key=lambda label: values[label])
 
 
 def log_joint(states):
-    """Return log P(label, observed values) for every label, but for a constant of the row."""
+    """Return log P(label, observed values) for every label, up to a constant of the row."""
     needed = [node for node in range(len(COLUMNS)) if node not in barren(states)]
-    gaps = {node for node in needed if node != TARGET and node not in states}
-    open_nodes = [node for node in needed if gaps.intersection(AXES[node])]
+    missing = {node for node in needed if node != TARGET and node not in states}
+    open_nodes = [node for node in needed if missing.intersection(AXES[node])]
     if open_nodes and EXPONENTS is not None:
-        raise ValueError("A value is missing that another column depends on, and the tables are weighted: fill it.")
+        raise ValueError("A value is missing that another column depends on, and the CPTs are weighted: fill it in.")
     found = []
     for label in range(len(LABELS)):
         known = dict(states)
@@ -72,7 +72,7 @@ def log_joint(states):
 
 
 def barren(states):
-    """Name the gaps on which nothing that was observed depends."""
+    """Return the barren nodes: missing, not the class, and without an observed descendant."""
     out = set()
     changed = True
     while changed:
@@ -100,7 +100,7 @@ def position(node, known):
 
 
 def restrict(node, known):
-    """Return a family as a factor over its gaps: (columns, values by their states)."""
+    """Return a family as a factor over its missing columns: (columns, values by their states)."""
     free = tuple(axis for axis in AXES[node] if axis not in known)
     values = {}
     for states in product(*(range(COLUMNS[axis]["size"]) for axis in free)):
@@ -109,7 +109,7 @@ def restrict(node, known):
 
 
 def eliminate(factors):
-    """Sum all columns out of a product of factors, each time the one with the smallest table; give the logarithm."""
+    """Eliminate all columns from a product of factors, the smallest table first; return the logarithm."""
     scale = 0.0
     while True:
         names = {axis for free, _ in factors for axis in free}
@@ -145,7 +145,7 @@ def eliminate(factors):
 
 
 def parse(text, column):
-    """Read a cell of CSV as a value of its column; an empty cell is a gap."""
+    """Read a cell of CSV as a value of its column; an empty cell is missing."""
     if text in ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?"):
         return None
     if column["values"] == "number":
@@ -156,15 +156,15 @@ def parse(text, column):
 
 
 def main():
-    """Read CSV from standard input and write the answers as CSV to standard output."""
+    """Read CSV from standard input and write the predictions as CSV to standard output."""
     known = {column["name"]: column for column in COLUMNS[:-1]}
-    answers = csv.writer(sys.stdout, lineterminator="\n")
+    output = csv.writer(sys.stdout, lineterminator="\n")
     name = COLUMNS[TARGET]["name"]
-    answers.writerow([name] + ["P(%s=%s)" % (name, label) for label in LABELS])
+    output.writerow([name] + ["P(%s=%s)" % (name, label) for label in LABELS])
     for line in csv.DictReader(sys.stdin):
-        shares = predict_proba({key: parse(line[key], column) for key, column in known.items() if line.get(key)})
-        best = max(LABELS, key=lambda label: shares[label])
-        answers.writerow([best] + [shares[label] for label in LABELS])
+        values = predict_proba({key: parse(line[key], column) for key, column in known.items() if line.get(key)})
+        best = max(LABELS, key=lambda label: values[label])
+        output.writerow([best] + [values[label] for label in LABELS])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""A model as one SELECT that scores a table where it lies.
+"""A model as one SELECT that scores a table inside a database.
 
-Every feature becomes the number of its state, or NULL for a gap and for a category that training never saw. Where the
-features are trees given the class, sums over gaps go up the trees, a step of the WITH clause for every level. For any
-other structure a gap is summed out exactly where nothing that was observed depends on it; a row with another gap gets
-NULL for an answer, never a wrong one.
+Every feature becomes the number of its state, or NULL if it is missing or not seen in training. If the features form
+trees given the class, missing values are marginalised by messages up the trees, one step of the WITH clause per level.
+For any other structure a missing value is marginalised exactly if it has no observed descendant; a row with another
+missing value gets NULL as its prediction.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tanbark.graph import Network
 from tanbark.inference import joint_log_proba, normalize
 from tanbark.table import Column
 
-NEVER = -1e9  # stands for the logarithm of zero
-FAR = 700.0  # beyond this difference of logarithms, EXP would leave the range of numbers
+NEVER = -1e9  # in place of the logarithm of zero
+FAR = 700.0  # EXP overflows beyond this difference of logarithms
 
 
 def to_sql(network: Network, *, table: str = "rows", keep: Sequence[str] = ()) -> str:
     """Write a SELECT that adds to a table the probability of every class and the most probable one.
 
-    It is standard SQL with ``EXP`` and ``LN``, as DuckDB, SQLite (from 3.35) and PostgreSQL have them. A gap is NULL; a
-    NaN is not. Rows that are impossible under every class get the class's own probabilities, as in Python.
+    It is standard SQL with ``EXP`` and ``LN``, for DuckDB, SQLite (from 3.35) and PostgreSQL. NULL is a missing value;
+    NaN is not. Rows of probability zero under every class get the class prior, as in Python.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def to_sql(network: Network, *, table: str = "rows", keep: Sequence[str] = ()) -
     table : str, default "rows"
         The table to score; it has the model's columns by name.
     keep : list of str
-        Further columns of the table that the answer shall have, such as a key.
+        Further columns of the table to select, such as a key.
 
     Examples
     --------
@@ -47,26 +47,26 @@ def to_sql(network: Network, *, table: str = "rows", keep: Sequence[str] = ()) -
     """
     network = getattr(network, "network_", network)
     if not isinstance(network, Network) or not network.schema.has_class:
-        msg = "SQL scores rows for a class; give a network with a class, or a classifier with one network, such as TAN."
+        msg = "SQL scores rows for a class; pass a network with a class, or a classifier with one network, such as TAN."
         raise OptionError(msg)
     trees = _is_forest(network)
     steps = [("tb_coded", _coded(network, table), False)]
     steps += _tree_steps(network) if trees else []
     steps.append(("tb_scored", _scored(network, steps[-1][0], trees=trees), False))
-    steps.append(("tb_shared", _shared(network), False))
+    steps.append(("tb_posterior", _posteriors(network), False))
     body = ",\n".join(f"{name} AS {'MATERIALIZED ' if kept else ''}(\n  {select}\n)" for name, select, kept in steps)
-    return f"{_remarks(network, trees)}\nWITH {body}\n{_answer(network, keep)};\n"
+    return f"{_remarks(network, trees)}\nWITH {body}\n{_selection(network, keep)};\n"
 
 
 def _remarks(network: Network, trees: bool) -> str:
-    gaps = (
-        "summed out exactly" if trees else
-        "summed out exactly where no observed column depends on them; otherwise the answer is NULL"
+    how = (
+        "marginalised exactly" if trees else
+        "marginalised exactly where no observed column depends on them; otherwise the prediction is NULL"
     )  # fmt: skip
     return "\n".join([
         f"-- P({_one_line(network.dag.names[network.target])} | row) by a network over {network.target} features.",
-        f"-- Gaps (NULL) and categories that training never saw are {gaps}.",
-        "-- A NaN is not NULL: turn it into NULL first.",
+        f"-- Missing values (NULL) and categories not seen in training are {how}.",
+        "-- NaN is not NULL: convert it to NULL first.",
     ])  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def _literal(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    """Write a number as a double in every dialect: with an exponent, it is no decimal."""
+    """Format a number as a double in every dialect: with an exponent, it is not a decimal."""
     return f"{float(value):.17e}" if value else "0e0"
 
 
@@ -108,7 +108,7 @@ def _log(value: float) -> str:
 def _coded(network: Network, table: str) -> str:
     features = network.schema.features
     if len({name.lower() for name in network.schema.names}) < len(network.schema.names):
-        msg = "Two columns differ in capitals only, which SQL does not tell apart. Rename one of them."
+        msg = "Two columns differ in capitals only, which SQL does not distinguish. Rename one of them."
         raise InputError(msg)
     cases = ",\n    ".join(f"{_state_case(column)} AS tb_s{node}" for node, column in enumerate(features))
     relation = ".".join(_name(part) for part in table.split("."))
@@ -117,19 +117,19 @@ def _coded(network: Network, table: str) -> str:
 
 def _state_case(column: Column) -> str:
     name, first = f"tb_rows.{_name(column.name)}", int(column.missing_state)
-    gap = f"WHEN {name} IS NULL THEN {0 if column.missing_state else 'NULL'} "
+    missing = f"WHEN {name} IS NULL THEN {0 if column.missing_state else 'NULL'} "
     if column.kind == "interval":
         whens = "".join(f"WHEN {name} <= {_number(cut)} THEN {k + first} " for k, cut in enumerate(column.cuts))
-        return f"CASE {gap}{whens}ELSE {len(column.cuts) + first} END"
+        return f"CASE {missing}{whens}ELSE {len(column.cuts) + first} END"
     kinds = {"text" if isinstance(level, str) else "number" for level in column.levels}
     if len(kinds) > 1:
         msg = f"Column {column.name!r} holds strings and numbers, which no column of a database can. Convert some."
         raise InputError(msg)
     whens = "".join(f"WHEN {name} = {_literal(level)} THEN {k + first} " for k, level in enumerate(column.levels))
-    return f"CASE {gap}{whens}ELSE NULL END" if whens else f"CASE {gap}ELSE NULL END"
+    return f"CASE {missing}{whens}ELSE NULL END" if whens else f"CASE {missing}ELSE NULL END"
 
 
-# ---------------------------------------------------------------------- trees: sums over gaps go up
+# ---------------------------------------------------------------------- trees: messages from the leaves up
 
 
 def _feature_parents(network: Network, node: int) -> list[int]:
@@ -137,7 +137,7 @@ def _feature_parents(network: Network, node: int) -> list[int]:
 
 
 def _is_forest(network: Network) -> bool:
-    """Return whether the features are trees given the class, so that gaps can be summed out on the way up."""
+    """Return whether the features form trees given the class."""
     single = all(len(_feature_parents(network, node)) <= 1 for node in range(network.target))
     plain = network.exponents is None or not any(_feature_parents(network, node) for node in range(network.target))
     return single and plain and not network.dag.parents[network.target]
@@ -163,7 +163,7 @@ def _heights(network: Network) -> list[int]:
 
 
 def _tree_steps(network: Network) -> list[tuple[str, str, bool]]:
-    """Write, from the leaves up, what each feature and all below it say for every parent state and class."""
+    """Write the messages of each feature for every parent state and class, from the leaves up."""
     heights = _heights(network)
     linked = [node for node in range(network.target) if _feature_parents(network, node) or network.dag.children[node]]
     steps, before = [], "tb_coded"
@@ -185,10 +185,10 @@ def _message(node: int, s: int, c: int) -> str:
 
 
 def _messages(network: Network, node: int) -> Iterable[tuple[int, int, str]]:
-    """Write the messages of a node: its own probability times what its children say, summed where it is a gap.
+    """Write the messages of a node: its probability times its children's messages, summed over its states if missing.
 
-    An observed state's probabilities are divided by their geometric mean, the same for all parent states and classes,
-    so that products of very many stay within the range of numbers.
+    The probabilities of an observed state are divided by their geometric mean over parent states and classes, so that
+    products of very many neither underflow nor overflow.
     """
     table = _by_class(network, node)
     children = network.dag.children[node]
@@ -208,7 +208,7 @@ def _messages(network: Network, node: int) -> Iterable[tuple[int, int, str]]:
         yield s, c, f"CASE WHEN tb_s{node} IS NULL THEN {summed} ELSE CASE tb_s{node} {observed} END END"
 
 
-# ---------------------------------------------------------------------- scores and shares
+# ---------------------------------------------------------------------- log joints and posteriors
 
 
 def _scored(network: Network, before: str, *, trees: bool) -> str:
@@ -236,7 +236,7 @@ def _tree_terms(network: Network, c: int) -> list[str]:
 
 
 def _family_terms(network: Network, c: int) -> list[str]:
-    """Write the families that hold the class; a gap that something observed depends on makes a term NULL."""
+    """Write the families that contain the class; a missing value with an observed descendant makes a term NULL."""
     target = network.target
     terms = [_lookup(network, target, c)]
     for child in network.dag.children[target]:
@@ -257,7 +257,7 @@ def _descendants(network: Network, node: int) -> set[int]:
 
 
 def _lookup(network: Network, node: int, c: int) -> str:
-    """Write the logarithm of a family's probability for a class, by the number of the other columns' states."""
+    """Write the logarithm of a family's probability for a class as a lookup by the other columns' states."""
     axes = network.axes(node)
     logs = np.take(network.log_tables[node], c, axis=axes.index(network.target)).ravel()
     others = [axis for axis in axes if axis != network.target]
@@ -272,8 +272,8 @@ def _lookup(network: Network, node: int, c: int) -> str:
     return f"CASE {code} {whens} END"
 
 
-def _shared(network: Network) -> str:
-    """Turn scores into probabilities: one over the sum of the ratios, none of which leaves the range of numbers."""
+def _posteriors(network: Network) -> str:
+    """Normalise log joints to posteriors: one over the sum of the ratios, which cannot overflow."""
     n_classes = network.schema.cardinalities[network.target]
     nothing_known = np.full((network.target, 1), 255, np.uint8)
     prior = normalize(joint_log_proba(network, nothing_known), logs=False)[0][0].tolist()
@@ -287,12 +287,12 @@ def _shared(network: Network) -> str:
             for d in range(n_classes)
         )  # fmt: skip
         nothing = " OR ".join(f"tb_l{d} IS NULL" for d in range(n_classes))
-        share = f"WHEN {possible} THEN 1e0 / ({ratios}) ELSE {_number(prior[c])}"
-        columns.append(f"CASE WHEN {nothing} THEN NULL {share} END AS tb_p{c}")
+        posterior = f"WHEN {possible} THEN 1e0 / ({ratios}) ELSE {_number(prior[c])}"
+        columns.append(f"CASE WHEN {nothing} THEN NULL {posterior} END AS tb_p{c}")
     return "SELECT tb_scored.*,\n    " + ",\n    ".join(columns) + "\n  FROM tb_scored"
 
 
-def _answer(network: Network, keep: Sequence[str]) -> str:
+def _selection(network: Network, keep: Sequence[str]) -> str:
     """Choose the kept columns, the probabilities and the most probable class; ties go to the first."""
     column = network.schema.columns[network.target]
     labels: Sequence[Any] = column.states()
@@ -302,7 +302,7 @@ def _answer(network: Network, keep: Sequence[str]) -> str:
         whens.append(f"WHEN {best} THEN {_literal(label)}")
     last = _literal(labels[-1])
     chosen = f"CASE WHEN tb_p0 IS NULL THEN NULL {' '.join(whens)} ELSE {last} END"
-    names = [f"tb_shared.{_name(each)}" for each in keep]
-    shares = [f"tb_p{c} AS {_name(f'P({column.name}={label})')}" for c, label in enumerate(column.labels())]
-    listed = ",\n  ".join([*names, *shares, f"{chosen} AS {_name(f'predicted {column.name}')}"])
-    return f"SELECT {listed}\nFROM tb_shared"
+    names = [f"tb_posterior.{_name(each)}" for each in keep]
+    posteriors = [f"tb_p{c} AS {_name(f'P({column.name}={label})')}" for c, label in enumerate(column.labels())]
+    listed = ",\n  ".join([*names, *posteriors, f"{chosen} AS {_name(f'predicted {column.name}')}"])
+    return f"SELECT {listed}\nFROM tb_posterior"

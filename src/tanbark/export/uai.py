@@ -1,7 +1,7 @@
-"""UAI, the format of the inference competitions: a BAYES preamble and tables.
+"""UAI, the format of the inference competitions: a BAYES preamble and CPTs.
 
-It knows neither names nor states: variables read from it are called x0, x1, … with the states 0, 1, … From a ``#`` to
-the end of its line is a comment, as some programs write them.
+It has no names of variables or states: variables read from it are called x0, x1, … with the states 0, 1, … A ``#``
+begins a comment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def dumps(network: Network) -> str:
 
 
 def loads(text: str) -> Network:
-    """Read a network from UAI: each table's last variable is the one that it is the distribution of."""
+    """Read a network from UAI: the last variable of a scope is the child."""
     reader = Reader(tokens(text, PATTERN))
     if not reader.skip("BAYES"):
         fail(reader.now.line, f"expected 'BAYES', got {reader.now}: only Bayesian networks can be read")
@@ -57,7 +57,7 @@ def loads(text: str) -> Network:
 
 
 def _numbers(reader: Reader, shape: list[int], node: int) -> tuple[int, Any]:
-    """Read a table; give its line too."""
+    """Read a CPT; return its line and its numbers."""
     line = reader.now.line
     values = [reader.number() for _ in range(_whole(reader, "the size of a table"))]
     return line, shaped(values, shape, f"x{node}", line)

@@ -1,8 +1,8 @@
 """XMLBIF 0.3, the format of Weka and others.
 
-What is written has no document type, which some readers stumble over and none needs. The parser expands no entities: a
-file that declares one is refused. Names with spaces at their ends say so by ``xml:space="preserve"``; types of states,
-cut points and the class travel in a ``PROPERTY``.
+Files are written without a document type declaration, which some readers reject and none needs. The parser expands no
+entities: a file that declares one raises an error. Names with leading or trailing spaces carry
+``xml:space="preserve"``; types of states, cut points and the class are kept in a ``PROPERTY``.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def dumps(network: Network) -> str:
     for node, column in enumerate(columns):
         lines += ['<VARIABLE TYPE="nature">', _element("NAME", column.name)]
         lines += [_element("OUTCOME", label) for label in labels(column)]
-        told = note(column, target=node == network.target)
-        if told is not None:
-            lines.append(_element("PROPERTY", PROPERTY + told))
+        extra = note(column, target=node == network.target)
+        if extra is not None:
+            lines.append(_element("PROPERTY", PROPERTY + extra))
         lines.append("</VARIABLE>")
     for node, column in enumerate(columns):
         parents, table = parents_first(network, node)
@@ -104,7 +104,7 @@ class _Handler:
         return int(self.parser.CurrentLineNumber)
 
     def entity(self, *_: Any) -> None:
-        """Refuse an entity: expanding them can fill the memory or read other files."""
+        """Raise an error for an entity: expanding entities can exhaust memory or read other files."""
         fail(self.line, "the file declares an entity, which is not expanded. Remove it")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -138,6 +138,8 @@ def loads(text: str) -> Network:
         handler.parser.Parse(text.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as error:
         fail(error.lineno, f"expected well-formed XML, got {expat.ErrorString(error.code)}")
+    except LookupError as error:  # the declaration names an encoding that Python does not have
+        fail(1, f"expected text in UTF-8: {error}")
     if not handler.variables:
         fail(1, "expected at least one VARIABLE in a BIF document")
     columns: dict[str, Column] = {}
@@ -162,10 +164,10 @@ def loads(text: str) -> Network:
 
 def _column(part: _Part) -> tuple[str, Column, bool]:
     name = part.one("NAME", "VARIABLE")
-    told = [text.removeprefix(PROPERTY) for text in part.texts.get("PROPERTY", []) if text.startswith(PROPERTY)]
+    extra = [text.removeprefix(PROPERTY) for text in part.texts.get("PROPERTY", []) if text.startswith(PROPERTY)]
     outcomes = part.texts.get("OUTCOME") or part.texts.get("VALUE") or []
     try:
-        column, is_class = annotated(name, outcomes, told[0] if told else None)
+        column, is_class = annotated(name, outcomes, extra[0] if extra else None)
     except TanbarkError as error:
         fail(part.line, str(error))
     return name, column, is_class
@@ -181,7 +183,7 @@ def _table(part: _Part, columns: dict[str, Column]) -> tuple[str, list[str], Any
         try:
             values.append(float(text))
         except ValueError:
-            fail(part.line, f"expected a number in the table of {name!r}, got {text!r}")
+            fail(part.line, f"expected a number in the CPT of {name!r}, got {text!r}")
     shape = [columns[each].n_states for each in (*parents, name)]
     family = [columns[each] for each in (*parents, name)]
     return name, parents, checked(shaped(values, shape, name, part.line), family, part.line)

@@ -1,4 +1,4 @@
-"""Pictures with matplotlib: networks, tables, explanations, comparisons, calibration.
+"""Charts with matplotlib: networks, CPTs, explanations, comparisons, calibration.
 
 Every function draws on ``ax`` where it is given, makes a figure otherwise, and returns the axes.
 """

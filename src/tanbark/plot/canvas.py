@@ -1,4 +1,4 @@
-"""Figures: made where none is given."""
+"""Axes and colours of the charts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def axes(ax: Any, width: float, height: float) -> Any:
 
 
 def bare(ax: Any, *keep: str) -> None:
-    """Take away the frame, but for some sides."""
+    """Hide the frame except for some sides."""
     for side in ("left", "right", "top", "bottom"):
         ax.spines[side].set_visible(side in keep)

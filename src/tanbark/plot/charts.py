@@ -1,4 +1,4 @@
-"""Comparisons of models, and how far their probabilities can be trusted."""
+"""Charts of comparisons of models and of calibration."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def plot_comparison(comparison: Comparison, *, ax: Any = None) -> Any:
     >>> ax = tb.plot.plot_comparison(result)
     """
     if not isinstance(comparison, Comparison) or len(comparison.names) < 2:
-        msg = "plot_comparison needs a comparison of at least two models, as compare_scores gives it."
+        msg = "plot_comparison needs a comparison of at least two models, as compare_scores returns it."
         raise InputError(msg)
     order = np.argsort(comparison.ranks, kind="stable")
     names = [comparison.names[k] for k in order]
@@ -81,17 +81,17 @@ def _critical_difference(ax: Any, comparison: Comparison, lowest: float) -> None
 
 
 def plot_calibration(y: Any, proba: Any, *, classes: Any, label: Any = None, bins: int = 10, ax: Any = None) -> Any:
-    """Draw how often what was said to have a probability came true; on the diagonal it is to be trusted.
+    """Draw a reliability diagram: observed frequencies against predicted probabilities.
 
     Parameters
     ----------
     y : labels
     proba : array of shape (n_rows, n_classes)
-        What ``predict_proba`` gave for rows that were not learnt from.
+        Result of ``predict_proba`` for rows outside the training set.
     classes : array
         The labels of the columns, such as ``clf.classes_``.
     label : optional
-        The class whose probabilities are looked at; by default each row's predicted class.
+        The class whose probabilities are shown; by default each row's predicted class.
     bins : int, default 10
     ax : matplotlib axes, optional
 
@@ -101,24 +101,29 @@ def plot_calibration(y: Any, proba: Any, *, classes: Any, label: Any = None, bin
     >>> import tanbark as tb
     >>> ax = tb.plot.plot_calibration([0, 1, 1], np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]), classes=[0, 1])
     >>> ax.get_xlabel()
-    'said'
+    'predicted probability'
     """
-    known, shares = np.asarray(classes), np.asarray(proba, float)
+    known, posteriors = np.asarray(classes), np.asarray(proba, float)
     labels = np.asarray(y)
     label_codes(labels, known)
-    if shares.shape != (len(labels), len(known)):
-        msg = (
-            f"proba must have a row per label and a column per class, {(len(labels), len(known))}; got {shares.shape}."
-        )
+    if posteriors.shape != (len(labels), len(known)):
+        wanted = (len(labels), len(known))
+        msg = f"proba must have a row per label and a column per class, {wanted}; got {posteriors.shape}."
         raise InputError(msg)
-    there = ~np.isnan(shares).any(axis=1)
-    found = calibration(labels[there], shares[there], known, label=label, bins=bins)
+    there = ~np.isnan(posteriors).any(axis=1)
+    found = calibration(labels[there], posteriors[there], known, label=label, bins=bins)
     ax = axes(ax, 4.4, 4.2)
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=0.9, linestyle="--", zorder=1)
     sizes = 20 + 180 * found.rows / max(int(found.rows.max()), 1)
     ax.plot(found.predicted, found.observed, color="#5b84b1", linewidth=1.4, zorder=2)
     ax.scatter(found.predicted, found.observed, s=sizes, color="#5b84b1", edgecolor="white", zorder=3)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="said", ylabel="came true", aspect="equal")
+    ax.set(
+        xlim=(-0.02, 1.02),
+        ylim=(-0.02, 1.02),
+        xlabel="predicted probability",
+        ylabel="observed frequency",
+        aspect="equal",
+    )
     what = "predicted class" if label is None else f"class {label}"
     ax.set_title(f"{what}: calibration error {found.error:.3f}", fontsize=10)
     bare(ax, "left", "bottom")

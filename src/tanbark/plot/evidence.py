@@ -1,4 +1,4 @@
-"""Why a prediction came out as it did, as a waterfall."""
+"""Waterfall chart of an explanation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plot_explanation(explanation: Any, *, ax: Any = None) -> Any:
     if isinstance(explanation, Explanation) and len(explanation) == 1:
         explanation = explanation[0]
     if not isinstance(explanation, RowExplanation):
-        msg = f"Give the explanation of one row, such as clf.explain(X)[0]; got {type(explanation).__name__}."
+        msg = f"Pass the explanation of one row, such as clf.explain(X)[0]; got {type(explanation).__name__}."
         raise InputError(msg)
     bars = steps(explanation.ranked(), explanation.log_odds)
     ax = axes(ax, 7.0, 1.1 + 0.3 * len(bars))

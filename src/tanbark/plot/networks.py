@@ -15,8 +15,8 @@ from tanbark.estimators.reports.arc_report import MEASURES, ArcReport
 from tanbark.graph import Network
 from tanbark.plot.canvas import axes
 
-PIXELS = 72.0  # of a layout, to an inch
-MOST_ROWS = 60  # parent configurations that a picture of a table shows
+PIXELS = 72.0  # of a layout, per inch
+MOST_ROWS = 60  # parent configurations in a chart of a CPT
 
 
 def network_of(model: Any) -> Network:
@@ -29,13 +29,15 @@ def network_of(model: Any) -> Network:
 
 
 def arc_weights(weights: Any, measure: str = "cmi") -> dict[tuple[str, str], float] | None:
-    """Read what arcs are worth, from a mapping or from a measure of an arc report."""
+    """Return the weights of arcs, from a mapping or from a measure of an arc report."""
     if weights is None or isinstance(weights, Mapping):
         return None if weights is None else dict(weights)
     if isinstance(weights, ArcReport):
         find("measure", measure, dict.fromkeys(MEASURES))
         return {(arc.parent, arc.child): float(getattr(arc, measure)) for arc in weights if arc.kept}
-    msg = f"weights must be a mapping from (parent, child) to numbers, or what arc_report gives; got {weights!r:.60}."
+    msg = (
+        f"weights must be a mapping from (parent, child) to numbers, or the result of arc_report; got {weights!r:.60}."
+    )
     raise InputError(msg)
 
 
@@ -48,7 +50,7 @@ def plot_network(
     ----------
     model : Network, or a fitted classifier with one
     weights : ArcReport, or mapping of (parent, child) to numbers, optional
-        What the arcs are worth; the worthiest is the widest.
+        Weights of the arcs, shown as widths.
     measure : str, default "cmi"
         Which measure of an arc report the widths show.
     class_arcs : bool, optional
@@ -103,7 +105,7 @@ def plot_network(
 
 
 def plot_cpt(model: Any, node: str | int, *, ax: Any = None) -> Any:
-    """Draw the table of a column: a bar for every parent configuration, cut into the column's states.
+    """Draw the CPT of a column: a bar for every parent configuration, divided into the column's states.
 
     Parameters
     ----------
@@ -129,7 +131,7 @@ def plot_cpt(model: Any, node: str | int, *, ax: Any = None) -> Any:
     flat = table.reshape(-1, table.shape[-1])
     if len(flat) > MOST_ROWS:
         name = columns[index].name
-        msg = f"The table of {name!r} has {len(flat):,} rows; a picture shows at most {MOST_ROWS}. Use table_frame."
+        msg = f"The CPT of {name!r} has {len(flat):,} rows; a chart shows at most {MOST_ROWS}. Use table_frame."
         raise InputError(msg)
     rows = [", ".join(states) for states in product(*(columns[p].labels() for p in parents))]
     labels = columns[index].labels()

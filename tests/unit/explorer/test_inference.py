@@ -15,7 +15,7 @@ ASK = """cases => cases.map(({ data, likelihoods, target, label }) => {
   const model = new tanbark.Model(data);
   const known = likelihoods.map((l) => (l === null ? null : Float64Array.from(l)));
   const asked = target ?? model.target;
-  const found = tanbark.answer(model, asked, known);
+  const found = tanbark.posterior(model, asked, known);
   const best = model.weighted ? null : model.engine.mostProbable(known);
   const why = tanbark.finish(tanbark.contributions(model, asked, known, label ?? 0));
   return {

@@ -155,7 +155,7 @@ def test_a_pasted_row_may_have_names_strange_values_and_its_label(read, clinic):
     told = shown(reader, ".toast")
     assert "1 not known and left open (town = Atlantis)" in told
     assert "1 columns are not in the model" in told
-    assert "the row itself says yes" in told
+    assert "the label of the row is yes" in told
     reader.tab.locator("#paste").click()
     reader.tab.locator("#row").fill("1,2,3")
     reader.tab.locator("#take").click()

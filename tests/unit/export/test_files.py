@@ -142,7 +142,7 @@ WIDE = "".join(f"variable V{k} {{ type discrete [ 2 ] {{ a, b }}; }}\n" for k in
 HEAD = "network n {\n}\nvariable A {\n  type discrete [ 2 ] { a, b };\n}\n"
 DAMAGED = [
     ("bif", HEAD + "probability ( A ) {\n  table 0.5, half;\n}\n", "line 7: expected a number, got 'half'"),
-    ("bif", HEAD + "probability ( A ) {\n  table 0.5;\n}\n", "line 7: the table of 'A' must have 2 numbers, got 1"),
+    ("bif", HEAD + "probability ( A ) {\n  table 0.5;\n}\n", "line 7: the CPT of 'A' must have 2 numbers, got 1"),
     ("bif", HEAD + "probability ( A ) {\n  table 0.5, 0.4;\n}\n", "line 7: .* must sum to 1; they sum to 0.9"),
     ("bif", HEAD + "probability ( AA ) {\n", "line 6: there is no variable 'AA'. Did you mean 'A'"),
     ("bif", HEAD + "probability ( A | A ) {\n", "line 6: the parents of 'A' must be different"),
@@ -156,15 +156,15 @@ DAMAGED = [
     ("bif", "hello", "line 1: expected 'network', 'variable' or 'probability', got 'hello'"),
     ("bif", HEAD + "probability ( A ) {\n  table nan, 1;\n}\n", "line 7: .* must hold probabilities"),
     ("bif", HEAD + "probability ( A ) {\n  table 1.5, -0.5;\n}\n", "line 7: .* must hold probabilities"),
-    ("bif", TWO + "probability ( A ) { table 1, 0; }\nprobability ( B | A ) {\n(a) 1, 0;\n}", "line 4: .* nothing of"),
+    ("bif", TWO + "probability ( A ) { table 1, 0; }\nprobability ( B | A ) {\n(a) 1, 0;\n}", "line 4: .* no entry"),
     ("bif", TWO + "probability ( B | A ) {\n(a) 1, 0;\n(c) 1, 0;\n}", "line 5: 'A' has no state 'c'"),
     ("bif", TWO + "probability ( B | A ) {\n(a) 1, 0;\n(b) 1, 1;\n}", "line 5: .* must sum to 1"),
     ("bif", TWO + "probability ( B | A ) {\ndefault 1, 1;\n}", "line 4: .* must sum to 1"),
     ("bif", TWO + "probability ( B |\nC\n) {\n", "line 4: there is no variable 'C'"),
-    ("bif", TWO + "probability ( A | B ) { default 1, 0; }\nprobability ( B | A ) { default 1, 0; }", "line 4: .* ci"),
+    ("bif", TWO + "probability ( A | B ) { default 1, 0; }\nprobability ( B | A ) { default 1, 0; }", "line 4: .* cyc"),
     ("bif", TWO + "probability ( A ) { table 1, 0; }\nprobability ( A ) { table 1, 0; }", "line 4: .* two prob"),
     ("bif", WIDE + f"probability ( V0 | {', '.join(f'V{k}' for k in range(1, 40))} ) {{", "line 41: .* would have"),
-    ("net", TWO_NODES + "potential (A | B)\n{ }\npotential (B | A)\n{ }", "line 5: the parents go in a circle"),
+    ("net", TWO_NODES + "potential (A | B)\n{ }\npotential (B | A)\n{ }", "line 5: the graph has a cycle"),
     ("net", TWO_NODES + "potential (A |\nC\n) { }", "line 4: there is no variable 'C'"),
     ("net", TWO_NODES + "potential (A | A) { }", "line 3: the parents of 'A' must be different"),
     ("net", TWO_NODES + "potential (A)\n{\n data = (0.5 0.6);\n}", "line 5: .* must sum to 1"),
@@ -187,10 +187,10 @@ DAMAGED = [
     ("uai", "BAYES\ntwo\n", "line 2: expected the number of variables, got 'two'"),
     ("uai", "BAYES\n1\n0\n", "line 3: expected a number of states, got '0'"),
     ("uai", "BAYES\n1\n2\n2\n", "line 4: expected 1 tables"),
-    ("uai", "BAYES\n1\n2\n1\n1 0\n\n3\n0 0 1", "line 7: the table of 'x0' must have 2 numbers, got 3"),
+    ("uai", "BAYES\n1\n2\n1\n1 0\n\n3\n0 0 1", "line 7: the CPT of 'x0' must have 2 numbers, got 3"),
     ("uai", "BAYES\n1\n2\n1\n1 0\n\n2\n0.5 0.6", "line 7: .* must sum to 1"),
     ("uai", "BAYES\n1\n999999999\n1\n1 0\n\n2\n0.5 0.5", "line 7: .* must have 999,999,999 numbers, got 2"),
-    ("uai", "BAYES\n2\n1 1\n2\n2 0 1\n2 1 0\n1 1\n1 1", "line 6: the parents go in a circle"),
+    ("uai", "BAYES\n2\n1 1\n2\n2 0 1\n2 1 0\n1 1\n1 1", "line 6: the graph has a cycle"),
     ("xmlbif", XML + "<FOR>B</FOR><TABLE>1</TABLE></DEFINITION></BIF>", "line 4: .* must have 2 numbers, got 1"),
     ("xmlbif", XML + "<FOR>B</FOR><TABLE>1 x</TABLE></DEFINITION></BIF>", "line 4: expected a number .* got 'x'"),
     ("xmlbif", XML + "<FOR>B</FOR><TABLE>1 1</TABLE></DEFINITION></BIF>", "line 4: .* must sum to 1"),
@@ -199,7 +199,7 @@ DAMAGED = [
     ("xmlbif", XML + "<FOR>B</FOR><GIVEN>B</GIVEN><TABLE>1 0</TABLE></DEFINITION></BIF>", "line 4: the parents of"),
     ("xmlbif", XML + "<FOR>B</FOR></DEFINITION></BIF>", "line 4: expected one TABLE"),
     ("xmlbif", XML.replace(".5 .5", "1 0 1 0").replace("<FOR>A</FOR>", "<FOR>A</FOR><GIVEN>B</GIVEN>")
-        + "<FOR>B</FOR><GIVEN>A</GIVEN><TABLE>1 0 1 0</TABLE></DEFINITION></BIF>", "line 4: .* in a circle"),
+        + "<FOR>B</FOR><GIVEN>A</GIVEN><TABLE>1 0 1 0</TABLE></DEFINITION></BIF>", "line 4: .* cyc"),
     ("xmlbif", '<BIF>\n<VARIABLE TYPE="utility"><NAME>A</NAME></VARIABLE></BIF>', "line 2: .* type 'nature'"),
     ("xmlbif", "<BIF>\n<NETWORK>\n</BIF>", "line 3: expected well-formed XML"),
     ("xmlbif", "<BIF><NETWORK></NETWORK></BIF>", "expected at least one VARIABLE"),
@@ -217,6 +217,12 @@ def test_a_damaged_file_names_its_line(tmp_path, form, text, message):
     with pytest.raises(tb.ModelFileError, match=message) as caught:
         tb.read_network(path, format=form)
     assert str(path) in str(caught.value)
+
+
+def test_an_encoding_that_there_is_not():
+    text = xmlbif.dumps(five_nodes()).replace("UTF-8", "UTF-0")
+    with pytest.raises(tb.ModelFileError, match="line 1: expected text in UTF-8"):
+        xmlbif.loads(text)
 
 
 def test_bytes_that_are_no_text(tmp_path):

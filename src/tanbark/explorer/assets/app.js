@@ -136,7 +136,7 @@ class App {
 
   /* Compute and show everything; what takes longer follows in pieces. */
   refresh() {
-    this.found = answer(this.model, this.target, this.likelihoods);
+    this.found = posterior(this.model, this.target, this.likelihoods);
     const { found } = this;
     this.posterior.update(found);
     showEvidence(this);
@@ -172,7 +172,7 @@ class App {
   *wonder() {
     const likelihoods = this.likelihoods.slice();
     const odd = yield* surprise(this.model, likelihoods);
-    const weakest = odd.share <= 0.01 ? (yield* leaveOneOut(this.model, likelihoods))[0] : null;
+    const weakest = odd.fraction <= 0.01 ? (yield* leaveOneOut(this.model, likelihoods))[0] : null;
     return { odd, weakest };
   }
 
@@ -186,8 +186,8 @@ class App {
     boxes.forEach((box, node) => box.element.classList.toggle("missed", !matches[node]));
     const n = matches.filter(Boolean).length;
     const hidden = this.view === "graph" && this.graph.layout.hidden.length > 0;
-    const told = hidden ? `The arcs from ${model.names[model.data.target]} are drawn only for the selected variable.` : "";
-    byId("found").textContent = words.length ? `${n} of ${model.names.length} variables match.` : told;
+    const note = hidden ? `The arcs from ${model.names[model.data.target]} are drawn only for the selected variable.` : "";
+    byId("found").textContent = words.length ? `${n} of ${model.names.length} variables match.` : note;
     if (this.view === "list") this.sortList();
   }
 
@@ -368,19 +368,19 @@ function selectedNotes(app, node) {
 
 function rowReport(model, read) {
   const parts = [`${read.states.size} values set`];
-  if (read.gaps.length) parts.push(`${read.gaps.length} not observed`);
+  if (read.missing.length) parts.push(`${read.missing.length} not observed`);
   if (read.unknown.length) {
     const shown = read.unknown.slice(0, 3).map(({ node, value }) => `${model.names[node]} = ${value}`).join(", ");
     parts.push(`${read.unknown.length} not known and left open (${shown}${read.unknown.length > 3 ? ", …" : ""})`);
   }
   if (read.ignored) parts.push(`${read.ignored} columns are not in the model`);
-  if (read.label !== null) parts.push(`the row itself says ${model.label(model.data.target, read.label)}`);
+  if (read.label !== null) parts.push(`the label of the row is ${model.label(model.data.target, read.label)}`);
   if (read.more > 0) parts.push("only the first row was taken");
   return `${parts.join("; ")}.`;
 }
 
 const tanbark = {
-  Model, Tasks, answer, information, contributions, leaveOneOut, surprise, intervals, support, finish, readRow, codeValue, parseLines,
+  Model, Tasks, posterior, information, contributions, leaveOneOut, surprise, intervals, support, finish, readRow, codeValue, parseLines,
   writeScenario, readScenario, hardState,
 };
 window.tanbark = tanbark;

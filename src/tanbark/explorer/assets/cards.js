@@ -71,8 +71,8 @@ class Card {
       if (!dragged && Math.abs(event.clientX - start) < DRAG) return;
       dragged = true;
       const box = track.getBoundingClientRect();
-      const share = Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
-      this.app.soften(this.node, state, Math.round(share * 100) / 100);
+      const fraction = Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
+      this.app.soften(this.node, state, Math.round(fraction * 100) / 100);
     };
     pick.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
@@ -118,7 +118,7 @@ class Card {
   typed(input) {
     const state = codeValue(this.app.model.columns[this.node], input.value);
     input.setAttribute("aria-invalid", state === "unknown");
-    if (state === "gap") this.app.retract(this.node);
+    if (state === "missing") this.app.retract(this.node);
     else if (state !== "unknown") this.app.observe(this.node, state);
   }
 

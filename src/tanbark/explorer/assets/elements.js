@@ -43,6 +43,6 @@ function count(value) {
   return Number.isInteger(value) ? value.toLocaleString("en") : value.toLocaleString("en", { maximumFractionDigits: 1 });
 }
 
-function setWidth(element, share) {
-  element.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+function setWidth(element, fraction) {
+  element.style.width = `${Math.max(0, Math.min(1, fraction)) * 100}%`;
 }

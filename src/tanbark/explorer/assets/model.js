@@ -1,4 +1,4 @@
-/* The model: columns, tables, and the engine that answers for it. */
+/* The model: columns, CPTs, and inference. */
 
 class Model {
   constructor(data) {
@@ -146,7 +146,7 @@ function mixed(logs, perState, sizes) {
 function normalise(logs) {
   const top = Math.max(...logs);
   if (top === -Infinity) return { probabilities: null, log: -Infinity };
-  const shares = logs.map((log) => Math.exp(log - top));
-  const total = sum(shares);
-  return { probabilities: shares.map((share) => share / total), log: top + Math.log(total) };
+  const values = logs.map((log) => Math.exp(log - top));
+  const total = sum(values);
+  return { probabilities: values.map((value) => value / total), log: top + Math.log(total) };
 }

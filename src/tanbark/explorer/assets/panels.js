@@ -15,14 +15,14 @@ class PosteriorPanel {
   build() {
     const { model, target } = this.app;
     this.rows = model.columns[target].labels.map((label, state) => {
-      const row = { fill: h("span", { class: "fill" }), before: h("span", { class: "fill" }), value: h("output", { class: "big" }), prior: h("span"), range: h("span", { class: "range" }), told: h("span") };
+      const row = { fill: h("span", { class: "fill" }), before: h("span", { class: "fill" }), value: h("output", { class: "big" }), prior: h("span"), range: h("span", { class: "range" }), interval: h("span") };
       row.element = h(
         "div",
         { class: "answer", "data-state": state },
         h("div", { class: "answer-head" }, h("span", { class: "answer-label", text: label, title: label }), row.value),
         h("div", { class: "track now", "aria-hidden": "true" }, row.fill, row.range),
         h("div", { class: "track then", "aria-hidden": "true" }, row.before),
-        h("div", { class: "small answer-foot" }, row.prior, row.told),
+        h("div", { class: "small answer-foot" }, row.prior, row.interval),
       );
       return row;
     });
@@ -47,7 +47,7 @@ class PosteriorPanel {
   showIntervals(ranges) {
     this.rows.forEach((row, state) => {
       row.range.hidden = ranges === null;
-      row.told.textContent = ranges === null ? "" : `90 % interval ${percent(ranges[state][0])} to ${percent(ranges[state][1])}`;
+      row.interval.textContent = ranges === null ? "" : `90 % interval ${percent(ranges[state][0])} to ${percent(ranges[state][1])}`;
       if (ranges === null) return;
       row.range.style.left = `${ranges[state][0] * 100}%`;
       row.range.style.width = `${(ranges[state][1] - ranges[state][0]) * 100}%`;
@@ -108,14 +108,14 @@ function showSupport(app) {
 
 function supportText(model, likelihoods, { rows, node }) {
   const set = likelihoods.filter((likelihood) => hardState(likelihood) >= 0).length;
-  const share = `${count(rows)} of ${count(model.data.rows)} training rows`;
-  if (set < 2) return `${share} had this value.`;
+  const support = `${count(rows)} of ${count(model.data.rows)} training rows`;
+  if (set < 2) return `${support} had this value.`;
   const parents = model.parents[node].filter((parent) => parent !== model.target && hardState(likelihoods[parent]) >= 0);
   const part = [node, ...parents].map((n) => `${model.names[n]} ${describe(model, n, likelihoods[n])}`).join(" with ");
-  return `At most ${share} had all of this. The rarest part: ${part}.`;
+  return `At most ${support} had all of this. The rarest part: ${part}.`;
 }
 
-/* Unobserved variables by what they are expected to tell. */
+/* Unobserved variables by their mutual information with the variable asked for. */
 function showNext(app, found) {
   const { model, target } = app;
   const place = byId("next");
@@ -135,7 +135,7 @@ function showNext(app, found) {
       h("span", { class: "value", text: `${value < 0.01 ? value.toFixed(4) : value.toPrecision(2)} bits`, title: `${value}` }),
     );
   });
-  place.replaceChildren(...(items.length ? items : [h("li", { class: "small", text: "Nothing that is still open would tell more." })]));
+  place.replaceChildren(...(items.length ? items : [h("li", { class: "small", text: "No unobserved variable carries further information." })]));
   return bits;
 }
 
@@ -184,7 +184,7 @@ function showBest(app) {
   const { model, likelihoods } = app;
   const place = byId("best");
   if (model.weighted) {
-    place.replaceChildren(h("p", { class: "small", text: "Weighted tables are no distribution over all variables, so there is none." }));
+    place.replaceChildren(h("p", { class: "small", text: "The weighted CPTs are not normalised, so there is no joint distribution to maximise." }));
     return;
   }
   const best = model.engine.mostProbable(likelihoods);
@@ -206,13 +206,13 @@ function showBest(app) {
 /* Warnings: impossible evidence, odd evidence, thin support. */
 function showWarnings(app, { odd = null, weakest = null, thin = null } = {}) {
   const { model, found } = app;
-  const told = [];
-  if (found.impossible) told.push("The model gives this evidence probability zero. The class prior is shown, and nothing else follows.");
-  if (odd !== null && odd.share <= 0.01) {
-    const share = odd.share === 0 ? `fewer than 1 in ${odd.draws}` : `about ${percent(odd.share)}`;
+  const texts = [];
+  if (found.impossible) texts.push("The model gives this evidence probability zero. The class prior is shown.");
+  if (odd !== null && odd.fraction <= 0.01) {
+    const fraction = odd.fraction === 0 ? `fewer than 1 in ${odd.draws}` : `about ${percent(odd.fraction)}`;
     const who = weakest && weakest.probability < 0.05 ? ` The oddest part is ${model.names[weakest.node]} ${describe(model, weakest.node, app.likelihoods[weakest.node])}: ${percent(weakest.probability)} given the rest.` : "";
-    told.push(`Surprising evidence: of rows drawn from the model, ${share} are this improbable.${who}`);
+    texts.push(`Surprising evidence: of rows drawn from the model, ${fraction} are this improbable.${who}`);
   }
-  if (thin !== null && thin.node !== null && thin.rows < 5) told.push(`Thin support: at most ${count(thin.rows)} training rows had these values, so the answer leans on the prior of the tables.`);
-  byId("warnings").replaceChildren(...told.map((text) => h("p", { class: "warning", role: "alert", text })));
+  if (thin !== null && thin.node !== null && thin.rows < 5) texts.push(`Thin support: at most ${count(thin.rows)} training rows had these values, so the result depends on the prior of the CPTs.`);
+  byId("warnings").replaceChildren(...texts.map((text) => h("p", { class: "warning", role: "alert", text })));
 }

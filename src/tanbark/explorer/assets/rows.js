@@ -1,7 +1,7 @@
 /* Rows as people paste them: a line of CSV, with or without a line of names above. */
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-const GAPS = new Set(["", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "?"]);
+const MISSING = new Set(["", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "?"]);
 
 /* Split text into lines of fields; quotes may hold separators, line ends and doubled quotes. */
 function parseLines(text) {
@@ -39,13 +39,13 @@ function findSeparator(text) {
   return most ? ["\t", ";", ","][times.indexOf(most)] : ",";
 }
 
-/* Code one value as Python does: its state, "gap" for none, or "unknown". An interval includes its upper end. */
+/* Code one value as Python does: its state, "missing", or "unknown". An interval includes its upper end. */
 function codeValue(column, text) {
-  const shift = column.gap ? 1 : 0;
+  const shift = column.missing ? 1 : 0;
   const trimmed = text.trim();
   const exact = column.kind === "category" ? column.levels.findIndex((level) => sameLevel(level, text, trimmed)) : -1;
   if (exact >= 0) return exact + shift;
-  if (GAPS.has(trimmed.toLowerCase())) return shift ? 0 : "gap";
+  if (MISSING.has(trimmed.toLowerCase())) return shift ? 0 : "missing";
   if (column.kind !== "interval" || !NUMBER.test(trimmed)) return "unknown";
   const value = Number(trimmed);
   if (!Number.isFinite(value)) return "unknown";
@@ -68,7 +68,7 @@ function readRow(model, text) {
   if (values.length !== columns.length) {
     throw new Error(`The line of names has ${columns.length} fields and the row below has ${values.length}.`);
   }
-  const found = { states: new Map(), gaps: [], unknown: [], label: null, ignored: 0, more: lines.length - (named ? 2 : 1) };
+  const found = { states: new Map(), missing: [], unknown: [], label: null, ignored: 0, more: lines.length - (named ? 2 : 1) };
   values.forEach((value, k) => takeValue(model, columns[k], value, found));
   return found;
 }
@@ -81,7 +81,7 @@ function takeValue(model, node, value, found) {
   const raw = (model.data.transformed ?? []).includes(node);
   const state = raw ? "unknown" : codeValue(model.columns[node], value);
   if (node === model.data.target) found.label = typeof state === "number" ? state : null;
-  else if (state === "gap") found.gaps.push(node);
+  else if (state === "missing") found.missing.push(node);
   else if (state === "unknown") found.unknown.push({ node, value });
   else found.states.set(node, state);
 }

@@ -56,7 +56,7 @@ function drawRow(model, random) {
   return states;
 }
 
-/* The share of rows drawn from the model that are at most as probable as the evidence, in the same columns. */
+/* The fraction of rows drawn from the model that are at most as probable as the evidence, in the same columns. */
 function* surprise(model, likelihoods) {
   const observed = likelihoods.flatMap((likelihood, node) => (hardState(likelihood) >= 0 ? [node] : []));
   const hard = likelihoods.map((likelihood) => (hardState(likelihood) >= 0 ? likelihood : null));
@@ -73,7 +73,7 @@ function* surprise(model, likelihoods) {
     atMost += model.engine.logEvidence(entered) <= own + 1e-9;
     yield;
   }
-  return { share: atMost / DRAWS, draws: DRAWS, log: own };
+  return { fraction: atMost / DRAWS, draws: DRAWS, log: own };
 }
 
 /* Tables drawn from the Dirichlet distributions that the counts leave them; fixed tables stay. */
@@ -128,8 +128,8 @@ function* intervals(model, target, likelihoods, level) {
 }
 
 /* Linear interpolation between the sorted values, as NumPy does. */
-function quantile(sorted, share) {
-  const place = share * (sorted.length - 1);
+function quantile(sorted, fraction) {
+  const place = fraction * (sorted.length - 1);
   const low = Math.floor(place);
   const high = Math.min(low + 1, sorted.length - 1);
   return sorted[low] + (place - low) * (sorted[high] - sorted[low]);

@@ -20,7 +20,7 @@ function writeLikelihood(model, node, likelihood) {
   return `~${Array.from(likelihood, (value) => String(+value.toFixed(4))).join(",")}`;
 }
 
-/* A label that begins like a mark is told from the mark. */
+/* A label that begins like a mark is escaped. */
 function escapeMark(text) {
   return text.replace(/^[!~]/, (mark) => (mark === "!" ? "%21" : "%7E"));
 }

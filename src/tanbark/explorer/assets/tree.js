@@ -12,7 +12,7 @@ class JunctionTree {
     this.places = sizes.map((_, node) => this.place(node));
   }
 
-  /* Where the entries of a clique and of the one above fall in the table of what they share. */
+  /* Where the entries of a clique and of its parent fall in the table of their separator. */
   link(scope, over) {
     const shared = scope.filter((column) => over.includes(column));
     const length = product(shared, this.sizes);

@@ -1,9 +1,9 @@
-/* Questions to the model: what the evidence says, why, what to ask next, and how surprising it is. */
+/* Queries: the posterior, its explanation, the most informative variables, and how improbable the evidence is. */
 
 const NATS_PER_BIT = Math.log(2);
 
 /* Posteriors of all columns; impossible evidence leaves the prior, as in Python. */
-function answer(model, target, likelihoods) {
+function posterior(model, target, likelihoods) {
   const found = model.engine.given(target, likelihoods);
   if (found.probabilities === null) {
     const prior = model.engine.given(target, model.nothing);
@@ -12,7 +12,7 @@ function answer(model, target, likelihoods) {
   return { ...found, impossible: false };
 }
 
-/* What each column would tell of the target, in bits, given the evidence: the mutual information of the two. */
+/* The mutual information of each column with the target, in bits, given the evidence. */
 function information(model, target, found) {
   return model.sizes.map((size, node) => {
     if (node === target) return 0;
