@@ -21,7 +21,7 @@ from tanbark.counts.engine import CodedRows, DerivedQueries, PairInformation
 from tanbark.counts.information import measure_tables
 from tanbark.errors import InputError, ModelFileError, TanbarkError
 from tanbark.files import atomic_path
-from tanbark.graph.trees import pair_indices
+from tanbark.graph.spanning import pair_indices
 from tanbark.machine import thread_count
 from tanbark.table import Column, Schema
 from tanbark.table.schema_json import column_document, demand, read_column, read_list

@@ -16,7 +16,7 @@ from tanbark.counts.column_sets import ColumnSet, ColumnSets
 from tanbark.counts.engine import CodedRows, DerivedQueries, PairInformation
 from tanbark.counts.information import measure_by_cells, measure_tables
 from tanbark.counts.low_order import StoredCounts
-from tanbark.graph.trees import pair_indices
+from tanbark.graph.spanning import pair_indices
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import CodedTable, Schema, missing_code
 

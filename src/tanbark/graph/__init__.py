@@ -1,9 +1,9 @@
 """Graphs: directed acyclic graphs, spanning trees, and the network that is left when the data are gone."""
 
-from tanbark.graph.answers import Assignment, Cost, Posterior, Posteriors
 from tanbark.graph.dag import Dag
 from tanbark.graph.network import Network
-from tanbark.graph.trees import direct_forest, maximum_spanning_forest
+from tanbark.graph.results import Assignment, Cost, Posterior, Posteriors
+from tanbark.graph.spanning import direct_forest, maximum_spanning_forest
 
 __all__ = [
     "Assignment",

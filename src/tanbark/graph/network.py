@@ -14,8 +14,8 @@ import numpy as np
 
 from tanbark.arrays import Floats
 from tanbark.errors import InputError
-from tanbark.graph.answers import Assignment, Cost, Posterior, Posteriors
 from tanbark.graph.dag import Dag
+from tanbark.graph.results import Assignment, Cost, Posterior, Posteriors
 from tanbark.table import Level, Schema
 from tanbark.table.frames import make_frame
 
@@ -155,7 +155,7 @@ class Network:
         Barren variables and those d-separated from the query go. The posterior stays the same; the probability of the
         evidence does not. An observed variable whose own table does not matter stays as a root, all states alike.
         """
-        from tanbark.graph.prune import prune
+        from tanbark.graph.separation import prune
 
         return prune(self, self._indices(query), self._indices(evidence))
 

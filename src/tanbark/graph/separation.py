@@ -1,10 +1,15 @@
-"""Which variables tell about which others: d-separation, and what a question needs of a graph."""
+"""d-separation, and the part of a network that a posterior depends on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from tanbark.errors import InputError
 from tanbark.graph.dag import Dag
+from tanbark.graph.network import Network, family_axes
+from tanbark.table import Schema
 
 
 def reachable(dag: Dag, sources: Iterable[int], given: Iterable[int]) -> set[int]:
@@ -48,10 +53,10 @@ def ancestors(dag: Dag, nodes: Iterable[int]) -> set[int]:
 
 
 def requisite(dag: Dag, targets: Iterable[int], given: Iterable[int]) -> tuple[set[int], set[int]]:
-    """Find the nodes whose tables a posterior needs, and the observed ones whose states it needs.
+    """Find the nodes whose CPTs a posterior needs, and the observed ones whose states it needs.
 
     Barren nodes, of which no target and no observed node is a descendant, and whatever is d-separated from the targets
-    are left out. The table of an observed node matters only where one of its parents is unobserved and active.
+    are left out. The CPT of an observed node matters only where one of its parents is unobserved and active.
     """
     wanted, seen = set(targets), set(given)
     active = reachable(dag, wanted, seen)
@@ -59,3 +64,25 @@ def requisite(dag: Dag, targets: Iterable[int], given: Iterable[int]) -> tuple[s
     tables = {node for node in within if node in active or (node in seen and active & set(dag.parents[node]))}
     states = {node for node in seen if node in tables or any(node in dag.parents[child] for child in tables)}
     return tables, states
+
+
+def prune(network: Network, targets: set[int], given: set[int]) -> Network:
+    """Keep the CPTs and observations that the posterior of the targets needs; see :meth:`Network.prune`."""
+    if not targets or targets & given:
+        msg = "Name the variables to ask for; they must not be among the evidence."
+        raise InputError(msg)
+    needed, states = requisite(network.dag, targets, given)
+    kept = sorted(needed | states)
+    place = {node: index for index, node in enumerate(kept)}
+    columns = tuple(network.schema.columns[node] for node in kept)
+    schema = Schema(columns, has_class=network.schema.has_class and network.target in place)
+    parents = [tuple(place[p] for p in network.dag.parents[node]) if node in needed else () for node in kept]
+    tables = []
+    for index, node in enumerate(kept):
+        if node not in needed:
+            tables.append(np.full(columns[index].n_states, 1 / columns[index].n_states))
+            continue
+        axes = [place[axis] for axis in network.axes(node)]
+        wanted = family_axes(parents[index], index, schema.target)
+        tables.append(network.tables[node].transpose([axes.index(axis) for axis in wanted]))
+    return Network(schema, Dag(schema.names, tuple(parents)), tuple(tables))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import seeds
-from tanbark.graph.branching import maximum_branching
+from tanbark.graph.spanning import maximum_branching
 
 
 def has_circle(parents):

@@ -23,7 +23,7 @@ from tanbark.counts.information import measure_by_cells, measure_tables
 from tanbark.counts.low_order import StoredCounts, stored_cells
 from tanbark.counts.memory import MAX_DENSE_PAIR, MemoryCounts
 from tanbark.errors import InputError
-from tanbark.graph.trees import pair_indices
+from tanbark.graph.spanning import pair_indices
 from tanbark.machine import thread_count
 from tanbark.table import CodedTable, Schema
 from tanbark.table.coded import code_dtype

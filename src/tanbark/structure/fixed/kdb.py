@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tanbark.checks import check_count, check_threshold
 from tanbark.counts import CountEngine
 from tanbark.graph import Dag
-from tanbark.graph.trees import falling_order, pair_indices
+from tanbark.graph.spanning import falling_order, pair_indices
 from tanbark.scores import mutual_information
 from tanbark.structure.result import Learnt
 

@@ -14,7 +14,7 @@ from tanbark.checks import check_count
 from tanbark.counts import CountEngine
 from tanbark.errors import find
 from tanbark.graph import Dag
-from tanbark.graph.trees import falling_order, pair_indices
+from tanbark.graph.spanning import falling_order, pair_indices
 from tanbark.scores import mutual_information
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.hill_climb import Walk, blanket, search

@@ -9,7 +9,7 @@ from tanbark.checks import check_positive, is_number
 from tanbark.counts import CountEngine
 from tanbark.errors import OptionError
 from tanbark.graph import Dag
-from tanbark.graph.arborescence import maximum_arborescence
+from tanbark.graph.spanning import maximum_arborescence
 from tanbark.machine import blocks
 from tanbark.scores.conditional import acll_slope, approximate_cll
 from tanbark.structure.result import Learnt

@@ -6,7 +6,7 @@ import numpy as np
 
 from tanbark.counts import CountEngine
 from tanbark.graph import Dag, direct_forest, maximum_spanning_forest
-from tanbark.graph.trees import pair_indices
+from tanbark.graph.spanning import pair_indices
 from tanbark.scores import log_likelihood, mutual_information, penalty
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import find_column

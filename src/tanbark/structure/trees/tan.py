@@ -8,8 +8,7 @@ from tanbark.arrays import Floats
 from tanbark.counts import CountEngine
 from tanbark.errors import find
 from tanbark.graph import Dag, direct_forest, maximum_spanning_forest
-from tanbark.graph.branching import maximum_branching
-from tanbark.graph.trees import pair_indices
+from tanbark.graph.spanning import maximum_branching, pair_indices
 from tanbark.scores import log_likelihood, mml, penalty
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import find_column

@@ -11,7 +11,7 @@ import tanbark as tb
 from fixtures_small import f500
 from strategies import make_schema, make_table
 from tanbark.counts import MemoryCounts
-from tanbark.graph.arborescence import maximum_arborescence
+from tanbark.graph.spanning import maximum_arborescence
 from tanbark.scores import log_likelihood
 from tanbark.scores.conditional import acll_slope, approximate_cll
 from tanbark.structure.trees import acll_tan, tan
