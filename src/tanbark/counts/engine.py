@@ -47,44 +47,50 @@ class CountEngine(Protocol):
     Most learners need contingency tables only. Learners that score each row (conditional likelihood, exact search)
     read coded rows by ``batches`` or ``coded_rows``; an engine without rows raises InputError there.
     Counts are int64, or float64 when the rows have weights. A row counts in a table if it has a value in each of the
-    table's columns (available cases).
+    table's columns (available cases). Methods with a body are derived from the others; an engine may have faster ones.
+
+    Attributes
+    ----------
+    schema : Schema
+        Columns and states, the class last.
+    n_jobs : int, optional
+        Threads that a learner may use, as ``machine.thread_count`` reads it.
+    counts_in_passes : bool
+        Whether a query is answered by a pass over rows that are not in memory, so that batches of queries pay.
     """
 
-    @property
-    def schema(self) -> Schema:
-        """Columns and states, the class last."""
+    schema: Schema
+    n_jobs: int | None = None
+    counts_in_passes: bool = False
 
     @property
     def total(self) -> float:
         """Number of rows, or the sum of their weights."""
 
     @property
-    def n_jobs(self) -> int | None:
-        """Threads that a learner may use, as ``machine.thread_count`` reads it."""
-
-    @property
-    def counts_in_passes(self) -> bool:
-        """Whether a query is answered by a pass over rows that are not in memory, so that batches of queries pay."""
-
-    @property
     def pass_cost(self) -> float:
         """Nanoseconds of one core that a pass takes per row before anything is counted."""
+        return 0.0
 
     def table_cost(self, columns: ColumnSet) -> float:
         """Return the nanoseconds of one core per row to count the table of sorted columns; 0 where it is cached."""
+        return 0.0
 
     @property
     def most_cells(self) -> int:
         """Cells of tables that may be asked for in one pass."""
+        return MAX_HELD_CELLS
 
     def tables(self, sets: Sequence[ColumnSet]) -> list[Counts]:
         """Count the joint states of each set of columns, as dense arrays whose axes follow the set."""
 
     def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
         """Count sets of columns as ``tables`` does, one table after another in one flat array."""
+        return np.concatenate([table.ravel() for table in self.tables(sets)])
 
     def prefetch(self, sets: Iterable[ColumnSet]) -> None:
         """Announce sets that will be asked for soon; an engine that counts in passes counts them together."""
+        return
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[Integers, Counts]]:
         """Count only the cells that occur: for each set the (n_cells, n_columns) states, sorted, and their counts."""
@@ -96,56 +102,6 @@ class CountEngine(Protocol):
         """Count all tables of the class with up to ``order`` features."""
 
     def family_scores(self, families: Sequence[ColumnSet], *, ess: float) -> Floats:
-        """Return the BDeu score of families, each its parents and then its node, on the rows complete in the family."""
-
-    def log_bayes_factors(self, tests: Sequence[Test], *, ess: float) -> Floats:
-        """Return ln BF(x, y | given) for each test (x, y, given) under BDeu; positive favours independence."""
-
-    def batches(self, size: int = 65536) -> Iterator[CodedRows]:
-        """Iterate over the coded rows: (columns, rows) codes with their weights, None where each row counts once."""
-
-    def coded_rows(self) -> CodedRows:
-        """Return all coded rows as one contiguous (columns, rows) matrix, and their weights."""
-
-
-class DerivedQueries:
-    """Default answers for an engine, derived from ``tables``, ``cells`` and ``batches``; an engine may be faster."""
-
-    n_jobs: int | None = None
-
-    @property
-    def counts_in_passes(self) -> bool:
-        """Whether a query is answered by a pass over rows that are not in memory: it is not."""
-        return False
-
-    @property
-    def pass_cost(self) -> float:
-        """Nanoseconds of one core that a pass takes per row before anything is counted."""
-        return 0.0
-
-    @property
-    def most_cells(self) -> int:
-        """Cells of tables that may be asked for in one pass."""
-        return MAX_HELD_CELLS
-
-    def table_cost(self, columns: ColumnSet) -> float:
-        """Return the nanoseconds of one core per row to count the table of sorted columns."""
-        return 0.0
-
-    def prefetch(self, sets: Iterable[ColumnSet]) -> None:
-        """Do nothing: a table is counted when it is asked for."""
-
-    def flat_tables(self: CountEngine, sets: Sequence[ColumnSet]) -> Counts:
-        """Count sets of columns as ``tables`` does, one table after another in one flat array."""
-        return np.concatenate([table.ravel() for table in self.tables(sets)])
-
-    def coded_rows(self: CountEngine) -> CodedRows:
-        """Return all coded rows as one contiguous (columns, rows) matrix, and their weights."""
-        batches = list(self.batches())
-        weights = [part for _, part in batches if part is not None]
-        return np.concatenate([codes for codes, _ in batches], axis=1), np.concatenate(weights) if weights else None
-
-    def family_scores(self: CountEngine, families: Sequence[ColumnSet], *, ess: float) -> Floats:
         """Return the BDeu score of families, each its parents and then its node, on the rows complete in the family."""
         states = self.schema.cardinalities
         sizes = [math.prod(states[c] for c in family) for family in families]
@@ -161,12 +117,18 @@ class DerivedQueries:
             found[k] = h(counts, sizes[k], ess) - h(below, sizes[k] / states[families[k][-1]], ess)
         return found
 
-    def log_bayes_factors(self: CountEngine, tests: Sequence[Test], *, ess: float) -> Floats:
+    def log_bayes_factors(self, tests: Sequence[Test], *, ess: float) -> Floats:
         """Return ln BF(x, y | given) for each test (x, y, given) under BDeu; positive favours independence."""
-        states = self.schema.cardinalities
-        found = self.cells([(*given, x, y) for x, y, given in tests])
-        shapes = [tuple(states[c] for c in (*given, x, y)) for x, y, given in tests]
-        return np.array([
-            log_bayes_factor(cells, counts, shape, ess)
-            for (cells, counts), shape in zip(found, shapes, strict=True)
-        ])  # fmt: skip
+        sets = [(*given, x, y) for x, y, given in tests]
+        shapes = [tuple(self.schema.cardinalities[c] for c in columns) for columns in sets]
+        found = zip(self.cells(sets), shapes, strict=True)
+        return np.array([log_bayes_factor(cells, counts, shape, ess) for (cells, counts), shape in found])
+
+    def batches(self, size: int = 65536) -> Iterator[CodedRows]:
+        """Iterate over the coded rows: (columns, rows) codes with their weights, None where each row counts once."""
+
+    def coded_rows(self) -> CodedRows:
+        """Return all coded rows as one contiguous (columns, rows) matrix, and their weights."""
+        batches = list(self.batches())
+        weights = [part for _, part in batches if part is not None]
+        return np.concatenate([codes for codes, _ in batches], axis=1), np.concatenate(weights) if weights else None

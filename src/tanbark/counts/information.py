@@ -20,9 +20,9 @@ def cmi(x: Any, y: Any, *, given: Any = None) -> float:
     Parameters
     ----------
     x, y : columns of the same length
-        Every different value is a state; None, NaN and NA are gaps, and a row with a gap does not count.
+        Every different value is a state; None, NaN and NA are missing values, and a row with one does not count.
     given : column, or list or frame of columns, optional
-        What is known already; several columns count as one with their joint states.
+        The conditioning columns; several are taken jointly.
 
     >>> round(cmi(["a", "a", "b", "b"], [0, 0, 1, 1]), 4)
     0.6931
@@ -56,7 +56,7 @@ def _columns(given: Any) -> list[Any]:
 
 
 def _states(column: Any) -> NDArray[np.int64]:
-    """Number the different values of a column in the order in which they come; -1 for a gap."""
+    """Number the different values of a column in order of appearance; -1 for a missing value."""
     values = column.tolist() if hasattr(column, "tolist") else list(column)
     place: dict[Any, int] = {}
     return np.array([-1 if is_missing(value) else place.setdefault(value, len(place)) for value in values], np.int64)

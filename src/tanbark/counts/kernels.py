@@ -341,7 +341,7 @@ def pair_gains(
 
 @kernel
 def gather_tables(flat: Array, starts: Array, left_strides: Array, right_strides: Array, out: Array) -> None:
-    """Copy (left, right, class) tables of one shape out of a flat array; the classes of a cell stand together."""
+    """Copy (left, right, class) tables of one shape out of a flat array; the classes of a cell are adjacent."""
     tables, n_left, n_right, n_classes = out.shape
     for table in range(tables):
         for left in range(n_left):

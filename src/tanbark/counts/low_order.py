@@ -1,4 +1,4 @@
-"""Counts kept without the rows: they add, subtract, and answer a learner as an engine does."""
+"""Low-order counts kept without the rows: they add, subtract, are written to files, and serve learners as an engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Counts
 from tanbark.counts.column_sets import ColumnSet
-from tanbark.counts.engine import CodedRows, DerivedQueries, PairInformation
+from tanbark.counts.engine import CodedRows, CountEngine, PairInformation
 from tanbark.counts.information import measure_tables
 from tanbark.errors import InputError, ModelFileError, TanbarkError
 from tanbark.files import atomic_path
@@ -49,7 +49,7 @@ def stored_cells(schema: Schema, order: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredCounts(DerivedQueries):
+class StoredCounts(CountEngine):
     """The tables of the class with no feature, one feature, and up to ``order`` features.
 
     Parameters
@@ -115,7 +115,7 @@ class StoredCounts(DerivedQueries):
         stored = tuple(sorted(columns))
         start = self._start(stored)
         if start is None and self._start((*stored, self.schema.target)) is not None:
-            return np.asarray(self._table((*columns, self.schema.target)).sum(axis=-1))  # the class has no gaps
+            return np.asarray(self._table((*columns, self.schema.target)).sum(axis=-1))  # the class is never missing
         if start is None:
             names = [self.schema.names[c] for c in columns]
             msg = f"These counts do not hold the table of {names}; learn from rows, or keep counts of a higher order."
@@ -182,7 +182,7 @@ class StoredCounts(DerivedQueries):
             yield from ((*columns, target) for columns in combinations(range(target), size))
 
     def grown(self, schema: Schema) -> StoredCounts:
-        """Make room for categories that were appended to the schema."""
+        """Return the counts for a schema with categories appended."""
         if schema.cardinalities == self.schema.cardinalities:
             return replace(self, schema=schema)
         larger = StoredCounts(schema, self.order, np.zeros(0, self.flat.dtype))
@@ -261,8 +261,8 @@ def _joined(mine: Column, other: Column) -> Column:
     alike = replace(mine, levels=()) == replace(other, levels=())
     if mine.kind != "category" or not (alike or not mine.levels or not other.levels):
         msg = (
-            f"The counts of column {mine.name!r} rest on different states (cut points, types or gaps) and cannot be "
-            "added. Count both parts with one schema: scan(..., schema=...)."
+            f"The counts of column {mine.name!r} rest on different states (cut points, types or missing values) and "
+            "cannot be added. Count both parts with one schema: scan(..., schema=...)."
         )
         raise InputError(msg)
     both = mine.with_levels(other.levels)

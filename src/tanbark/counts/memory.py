@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from tanbark.arrays import Counts, Floats, Integers
 from tanbark.counts.bitsets import MAX_BIT_STATES, NO_BITSETS, Bitsets, pack
 from tanbark.counts.column_sets import ColumnSet, ColumnSets
-from tanbark.counts.engine import CodedRows, DerivedQueries, PairInformation
+from tanbark.counts.engine import CodedRows, CountEngine, PairInformation
 from tanbark.counts.information import measure_by_cells, measure_tables
 from tanbark.counts.low_order import StoredCounts
 from tanbark.graph.spanning import pair_indices
 from tanbark.machine import blocks, run_threads, thread_count
-from tanbark.table import CodedTable, Schema, missing_code
+from tanbark.table import CodedTable, missing_code
 
 MAX_BIT_PAIR = 128  # counted cells; larger pair tables are faster to count row by row
 MAX_BIT_SET = 512  # cells; larger sets are faster to count row by row
@@ -27,52 +27,41 @@ MIN_THREADED_WORK = 1 << 20  # smaller tables are counted before a second thread
 PAIR_BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
 
 
-class MemoryCounts(DerivedQueries):
+class MemoryCounts(CountEngine):
     """Count a coded table in memory.
 
     The way of counting is chosen set by set and never changes a count; results do not depend on ``n_jobs``.
     """
 
     def __init__(self, table: CodedTable, *, n_jobs: int | None = None) -> None:
-        self._table = table
-        self.n_jobs = n_jobs
+        self.table, self.schema, self.n_jobs = table, table.schema, n_jobs
         self._threads = thread_count(n_jobs) if table.codes.size >= MIN_THREADED_WORK else 1
         self._states = np.array(table.schema.cardinalities, np.int64)
 
     @property
-    def schema(self) -> Schema:
-        """Columns and states, the class last."""
-        return self._table.schema
-
-    @property
-    def table(self) -> CodedTable:
-        """The rows themselves."""
-        return self._table
-
-    @property
     def n_rows(self) -> int:
         """Number of rows, whatever their weights."""
-        return self._table.n_rows
+        return self.table.n_rows
 
     def kept_rows(self) -> NDArray[np.bool_] | None:
-        """Return which of the rows that were given are among these; None where all are."""
-        return self._table.kept
+        """Return a mask of the given rows that are among these; None where all are."""
+        return self.table.kept
 
     @property
     def total(self) -> float:
         """Number of rows, or the sum of their weights."""
-        weights = self._table.weights
-        return float(self._table.n_rows if weights is None else weights.sum())
+        weights = self.table.weights
+        return float(self.table.n_rows if weights is None else weights.sum())
 
     def batches(self, size: int = 65536) -> Iterator[CodedRows]:
         """Iterate over the coded rows: (columns, rows) codes with their weights."""
-        weights = self._table.weights
-        for low, high in blocks(self._table.n_rows, size):
-            yield self._table.codes[:, low:high], None if weights is None else weights[low:high]
+        weights = self.table.weights
+        for low, high in blocks(self.table.n_rows, size):
+            yield self.table.codes[:, low:high], None if weights is None else weights[low:high]
 
     def coded_rows(self) -> CodedRows:
         """Return all coded rows as one contiguous (columns, rows) matrix, and their weights."""
-        return np.ascontiguousarray(self._table.codes), self._table.weights
+        return np.ascontiguousarray(self.table.codes), self.table.weights
 
     def tables(self, sets: Sequence[ColumnSet]) -> list[Counts]:
         """Count the joint states of each set of columns, as dense arrays whose axes follow the set."""
@@ -85,14 +74,14 @@ class MemoryCounts(DerivedQueries):
 
     def flat_tables(self, sets: Sequence[ColumnSet]) -> Counts:
         """Count sets of columns as ``tables`` does, each the way that suits it, one after another in one flat array."""
-        asked = ColumnSets.of(sets)
-        sizes, highest = asked.measure(self._states)
+        laid_out = ColumnSets.of(sets)
+        sizes, highest = laid_out.measure(self._states)
         starts = np.cumsum(sizes) - sizes
         flat = np.zeros(int(sizes.sum()), self._dtype)
-        by_bits = self._sets_suit_bits(asked, sizes, highest)
+        by_bits = self._sets_suit_bits(laid_out, sizes, highest)
         for chosen, count in ((by_bits, self._count_sets_by_bits), (~by_bits, self._count_by_rows)):
             if chosen.all() and len(sets):
-                count(asked, starts, flat)
+                count(laid_out, starts, flat)
             elif chosen.any():
                 count(ColumnSets.of([sets[place] for place in np.flatnonzero(chosen).tolist()]), starts[chosen], flat)
         return flat
@@ -102,7 +91,7 @@ class MemoryCounts(DerivedQueries):
         return run_threads(self._observed_cells, [(columns,) for columns in sets], self._threads)
 
     def pair_information(self) -> PairInformation:
-        """Measure the dependence of every two features given the class."""
+        """Return the conditional mutual information of every two features given the class."""
         n = len(self.schema.features)
         gain, rows = np.zeros(n * (n - 1) // 2), np.zeros(n * (n - 1) // 2)
         for low, high, pairs in self._pair_blocks():
@@ -141,25 +130,25 @@ class MemoryCounts(DerivedQueries):
 
     def _count_class(self) -> Counts:
         """Count the classes; without a kernel, which a first fit would have to wait for."""
-        labels, n_classes = self._table.codes[self.schema.target], self._states[self.schema.target]
+        labels, n_classes = self.table.codes[self.schema.target], self._states[self.schema.target]
         known = labels < n_classes
-        weights = None if self._table.weights is None else self._table.weights[known]
+        weights = None if self.table.weights is None else self.table.weights[known]
         return np.bincount(labels[known], weights, n_classes).astype(self._dtype, copy=False)
 
     @property
     def _dtype(self) -> type[np.generic]:
-        return np.int64 if self._table.weights is None else np.float64
+        return np.int64 if self.table.weights is None else np.float64
 
     def _count_by_rows(self, sets: ColumnSets, starts: Integers, out: Counts) -> None:
         from tanbark.counts import kernels
 
-        weights = np.zeros(0) if self._table.weights is None else self._table.weights
+        weights = np.zeros(0) if self.table.weights is None else self.table.weights
         members, ends = sets.members, sets.ends
-        step = self._sets_at_once(len(starts), len(members) * self._table.codes.shape[1])
+        step = self._sets_at_once(len(starts), len(members) * self.table.codes.shape[1])
 
         def work(low: int, high: int) -> None:
             kernels.count_sets_by_rows(
-                self._table.codes, weights, members, ends[low : high + 1], self._states, starts[low:high], out
+                self.table.codes, weights, members, ends[low : high + 1], self._states, starts[low:high], out
             )
 
         run_threads(work, blocks(len(starts), step), self._threads)
@@ -171,7 +160,7 @@ class MemoryCounts(DerivedQueries):
     def _sets_suit_bits(self, sets: ColumnSets, sizes: Integers, highest: Integers) -> NDArray[np.bool_]:
         """Mark the sets that are counted faster by bitsets: small ones, when there are enough to be worth packing."""
         few = len(sizes) <= len(self._states) and "_plain_bitsets" not in self.__dict__
-        if few or self._table.weights is not None:
+        if few or self.table.weights is not None:
             return np.zeros(len(sizes), bool)
         small = (highest <= MAX_BIT_STATES) & (sizes <= MAX_BIT_SET)
         return np.asarray(small & (np.diff(sets.ends) > 0))
@@ -190,10 +179,10 @@ class MemoryCounts(DerivedQueries):
     @cached_property
     def _plain_bitsets(self) -> Bitsets:
         """Pack every small column, the class like the others."""
-        return pack(self._table.codes, self._states)
+        return pack(self.table.codes, self._states)
 
     def _observed_cells(self, columns: ColumnSet) -> tuple[Integers, Counts]:
-        codes = self._table.codes[list(columns)]
+        codes = self.table.codes[list(columns)]
         observed = (codes != missing_code(codes)).all(axis=0)
         codes = codes[:, observed]
         keys = np.zeros(codes.shape[1], np.int64)
@@ -205,7 +194,7 @@ class MemoryCounts(DerivedQueries):
             keys = keys * self._states[column] + values
             radix *= int(self._states[column])
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-        weights = None if self._table.weights is None else self._table.weights[observed]
+        weights = None if self.table.weights is None else self.table.weights[observed]
         counts = np.bincount(place, weights=weights, minlength=len(first))
         return codes[:, first].T.astype(np.int64), counts.astype(self._dtype)
 
@@ -238,7 +227,7 @@ class MemoryCounts(DerivedQueries):
         return gain, rows
 
     def _count_pairs(self, pairs: Integers) -> tuple[Counts, Integers]:
-        """Count (left, right, class) for pairs; give the flat tables and where each begins."""
+        """Count (left, right, class) for pairs; return the flat tables and where each begins."""
         n_classes = int(self._states[self.schema.target])
         sizes = self._states[pairs[:, 0]] * self._states[pairs[:, 1]] * n_classes
         starts = np.cumsum(sizes) - sizes
@@ -253,7 +242,7 @@ class MemoryCounts(DerivedQueries):
         return out, starts
 
     def _pairs_suit_bits(self, pairs: Integers) -> NDArray[np.bool_]:
-        if self._table.weights is not None:
+        if self.table.weights is not None:
             return np.zeros(len(pairs), bool)
         left, right = self._states[pairs[:, 0]], self._states[pairs[:, 1]]
         small = np.maximum(left, right) <= MAX_BIT_STATES
@@ -273,7 +262,7 @@ class MemoryCounts(DerivedQueries):
     @cached_property
     def _bitsets(self) -> Bitsets:
         """Pack every small feature, each class starting on a word of its own."""
-        codes, target = self._table.codes, self.schema.target
+        codes, target = self.table.codes, self.schema.target
         n_classes = int(self._states[target])
         return pack(
             codes[:target], self._states[:target], labels=codes[target], n_labels=n_classes, threads=self._threads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.counts.partitioned.cluster import plus
 from tanbark.errors import InputError
 from tanbark.estimators.encoding import report_unseen
 from tanbark.estimators.scan import open_rows
@@ -64,7 +64,7 @@ def predict_source(
             msg = f"{folder} is not empty; the parts of a prediction need a folder of their own."
             raise InputError(msg)
         job = _PredictPiece(model, source, tuple(columns), tuple(keep), proba, str(folder.absolute()), batch_rows)
-        return int(cluster.reduce(job, plus) or 0)
+        return int(cluster.reduce(job, operator.add) or 0)
     batches = predicted(model, source, source.pieces(), columns, proba=proba, keep=keep, batch_rows=batch_rows)
     return write_batches(out, batches)
 

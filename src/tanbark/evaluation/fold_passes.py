@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Codes, Floats
 from tanbark.counts import MemoryCounts, PartitionedCounts
-from tanbark.counts.partitioned.base import Answer, Question, cut, rows_changed
+from tanbark.counts.partitioned.base import Query, Result, cut, rows_changed
 from tanbark.evaluation.fold_rows import KEPT_BYTES, Family, FoldRows, families, too_large, with_folds
 from tanbark.evaluation.fold_scores import SURELY_ABOVE_ZERO, best_possible, check_scoring, log_prior
 from tanbark.machine import blocks, run_threads, thread_count
@@ -114,7 +114,7 @@ class FoldPasses:
         sizes = self._schema.cardinalities
         return tuple(sizes[column] for column in (*family[1], family[0], -1))
 
-    def _ask(self, question: Question, name: str) -> NDArray[np.number]:
+    def _ask(self, question: Query, name: str) -> NDArray[np.number]:
         """Put a question to all rows and their folds, in one pass."""
         found, n_rows = self._counts.sum_over(question, f"{name} {self._name}", self._told)
         if int(n_rows[0]) != int(self._counts.rows_by_piece.sum()):
@@ -184,7 +184,7 @@ class _CountFolds:
     n_folds: int
     sets: list[tuple[int, ...]]
 
-    def __call__(self, part: MemoryCounts, folds: Folds, before: int) -> Answer:
+    def __call__(self, part: MemoryCounts, folds: Folds, before: int) -> Result:
         table = part.table
         codes = with_folds(table.codes, _own(folds, before, part.n_rows), self.n_folds)
         name = max(self.schema.names, key=len) + " fold"  # none of theirs is as long
@@ -206,7 +206,7 @@ class _ScoreFolds:
     may_vanish: bool
     kept_bytes: int
 
-    def __call__(self, part: MemoryCounts, folds: Folds, before: int) -> Answer:
+    def __call__(self, part: MemoryCounts, folds: Folds, before: int) -> Result:
         own, table, threads = _own(folds, before, part.n_rows), part.table, thread_count(part.n_jobs)
 
         def work(low: int, high: int) -> Floats:

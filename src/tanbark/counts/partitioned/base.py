@@ -1,12 +1,13 @@
-"""Engines whose rows come in parts: every question is put to each part, and the answers are added.
+"""Engines whose rows come in parts: every query is run on each part, and the results are added.
 
-A part is counted by the engine for rows in memory, so that there is one way of counting. Whoever owns the parts (a file
-that is read batch by batch, a cluster) only says how a question is taken to them and how the answers come together.
+A part is counted by the engine for rows in memory, so that there is one way of counting. A subclass (for a file that
+is read batch by batch, for a cluster) defines how a query reaches the parts and how the results are merged.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Counts, Integers
 from tanbark.counts.column_sets import ColumnSet
-from tanbark.counts.engine import CodedRows, DerivedQueries, PairInformation
+from tanbark.counts.engine import CodedRows, CountEngine, PairInformation
 from tanbark.counts.information import measure_by_cells, measure_tables
 from tanbark.counts.low_order import StoredCounts, stored_cells
 from tanbark.counts.memory import MAX_DENSE_PAIR, MemoryCounts
@@ -28,19 +29,19 @@ from tanbark.machine import thread_count
 from tanbark.table import CodedTable, Schema
 from tanbark.table.coded import code_dtype
 
-Answer = list[NDArray[Any]]
-Question = Callable[..., Answer]  # of a part; where pieces are told something, of that and the rows before it too
-Merge = Callable[[Answer, Answer], Answer]
+Result = list[NDArray[Any]]
+Query = Callable[..., Result]  # of a part; with arguments by piece, also of the piece's and of the rows before the part
+Merge = Callable[[Result, Result], Result]
 
 GIB = 1 << 30
-LEAST_CELLS = 1 << 12
-READ_COST = 18.0  # nanoseconds to read and code a value,
-CELL_COST, MOST_COST = 0.015, 3.5  # and to count a row into a table: by the cell, by bitsets, or directly
+MIN_CELLS = 1 << 12
+READ_COST = 18.0  # nanoseconds to read and code a value
+CELL_COST, MAX_TABLE_COST = 0.015, 3.5  # nanoseconds to count a row into a table: per cell, by bitsets; row by row
 
 
 @dataclass
 class Passes:
-    """How often the rows were walked through, and what a learner may ask of one walk."""
+    """Number of passes over the rows: to learn the schema, and to count."""
 
     schema: int = 0
     counts: int = 0
@@ -51,20 +52,20 @@ class Passes:
         return self.schema + self.counts
 
 
-class PartitionedCounts(DerivedQueries, ABC):
-    """Answer every question by adding up the answers of parts.
+class PartitionedCounts(CountEngine, ABC):
+    """Run every query on the parts of the rows and add up the results.
 
     Parameters
     ----------
     schema : Schema
     max_memory : int
-        Bytes that rows and tables may take at once; a question that needs more is asked in several passes.
+        Bytes that rows and tables may take at once; a query that needs more takes several passes.
     """
 
+    counts_in_passes = True
+
     def __init__(self, schema: Schema, *, max_memory: int, n_jobs: int | None = None) -> None:
-        self._schema = schema
-        self.max_memory = max_memory
-        self.n_jobs = n_jobs
+        self.schema, self.max_memory, self.n_jobs = schema, max_memory, n_jobs
         self.passes = Passes()
         self._states = np.array(schema.cardinalities, np.int64)
         self._total: float | None = None
@@ -72,14 +73,12 @@ class PartitionedCounts(DerivedQueries, ABC):
         self._kept_cells = 0
         self._pairs: StoredCounts | None = None
 
-    # ------------------------------------------------------------------ what an engine adds
-
     @abstractmethod
-    def _ask(self, question: Question, merge: Merge, name: str, told: Sequence[Any] | None = None) -> Answer | None:
-        """Put a question to every part and merge the answers; None where there are no rows. One pass.
+    def _run(self, query: Query, merge: Merge, name: str, arguments: Sequence[Any] | None = None) -> Result | None:
+        """Run a query on every part, in one pass, and merge the results; None where there are no rows.
 
-        ``told`` holds something for every piece of the rows; the question to a part of the piece is then given this,
-        and the number of rows before the part in its piece (see ``answer_parts``).
+        ``arguments`` holds one for every piece of the rows; the query is then called with the part, this argument, and
+        the number of rows before the part in its piece (see ``query_parts``). A checkpoint keeps results by ``name``.
         """
 
     @property
@@ -89,24 +88,17 @@ class PartitionedCounts(DerivedQueries, ABC):
 
     @abstractmethod
     def _parts(self) -> Iterator[CodedTable]:
-        """Walk over the parts."""
+        """Iterate over the parts."""
 
     @abstractmethod
     def kept_rows(self) -> NDArray[np.bool_] | None:
-        """Return which rows of the source are counted, in their order; None, without a pass, where all are."""
-
-    # ------------------------------------------------------------------ the two doors
-
-    @property
-    def schema(self) -> Schema:
-        """Columns and states, the class last."""
-        return self._schema
+        """Return a mask of the rows of the source that are counted; None, without a pass, where all are."""
 
     @property
     def total(self) -> float:
         """Number of rows, or the sum of their weights."""
         if self._total is None:
-            target = (self._schema.target,)
+            target = (self.schema.target,)
             table = self._known(target)
             self._total = float((self.tables([target])[0] if table is None else table).sum())
         return self._total
@@ -114,7 +106,7 @@ class PartitionedCounts(DerivedQueries, ABC):
     @property
     def most_cells(self) -> int:
         """Cells of tables that are counted in one pass: a part and the sum each take 8 bytes a cell."""
-        return max(LEAST_CELLS, self.max_memory // 32)
+        return max(MIN_CELLS, self.max_memory // 32)
 
     def tables(self, sets: Sequence[ColumnSet]) -> list[Counts]:
         """Count the joint states of each set of columns, as dense arrays whose axes follow the set."""
@@ -123,23 +115,20 @@ class PartitionedCounts(DerivedQueries, ABC):
         known = {columns: self._known(columns) for columns in different}
         found = {columns: table for columns, table in known.items() if table is not None}
         lacking = [columns for columns in different if columns not in found]
-        for part in self._batched(lacking):
-            found.update(self._count(part))
+        for low, high in cut(self._sizes(lacking), self.most_cells):
+            found.update(self._count(lacking[low:high]))
         return [_in_order(found, columns) for columns in sets]
 
     def prefetch(self, sets: Iterable[ColumnSet]) -> None:
-        """Count sets that will be asked for soon, in one pass, as far as there is room to keep them."""
+        """Count sets that will be asked for soon, in one pass, as far as they fit into the cache."""
         lacking = [c for c in dict.fromkeys(tuple(sorted(columns)) for columns in sets) if self._known(c) is None]
         if self._pairs is None and self._pairs_pay(lacking):
             self._pairs = self.stored(2)
             lacking = [columns for columns in lacking if self._known(columns) is None]
-        cells, kept = 0, []
-        for columns in lacking:
-            if cells + self._size(columns) > self.most_cells:
-                break
-            cells += self._size(columns)
-            kept.append(columns)
-        if not kept:
+        _, kept_sets = next(cut(self._sizes(lacking), self.most_cells), (0, 0))
+        kept = lacking[:kept_sets]
+        cells = int(self._sizes(kept).sum())
+        if not kept or cells > self.most_cells:
             return
         while self._kept and self._kept_cells + cells > self.most_cells:
             self._kept_cells -= self._kept.pop(next(iter(self._kept))).size
@@ -147,26 +136,29 @@ class PartitionedCounts(DerivedQueries, ABC):
         self._kept_cells += cells
 
     def _pairs_pay(self, sets: list[ColumnSet]) -> bool:
-        """Return whether so many pairs are asked for that all of them are counted at once, by the quicker kernel."""
-        target = self._schema.target
+        """Return whether so many pairs are asked for that counting all at once, by the faster kernel, pays."""
+        target = self.schema.target
         asked = sum(len(columns) - (target in columns) == 2 for columns in sets)
-        return asked >= target > 1 and stored_cells(self._schema, 2) <= self.most_cells
+        return asked >= target > 1 and stored_cells(self.schema, 2) <= self.most_cells
 
     def _size(self, columns: ColumnSet) -> int:
         return math.prod(int(self._states[c]) for c in columns)
 
+    def _sizes(self, sets: list[ColumnSet]) -> NDArray[np.float64]:
+        return np.array([self._size(columns) for columns in sets], dtype=float)
+
     def _known(self, columns: ColumnSet) -> Counts | None:
-        """Return a table that was counted before, its columns sorted."""
+        """Return a cached table by its sorted columns."""
         if columns in self._kept:
             return self._kept[columns]
-        target = self._schema.target
+        target = self.schema.target
         if self._pairs is not None and len(columns) - (target in columns) <= 2 and len(columns):
             return self._pairs.tables([columns])[0]
         return None
 
     def _count(self, sets: list[ColumnSet]) -> dict[ColumnSet, Counts]:
         """Count sets in one pass; with the class first and in order, most share all columns but the last."""
-        target = self._schema.target
+        target = self.schema.target
         asked = sorted((target, *columns[:-1]) if columns[-1:] == (target,) else columns for columns in sets)
         (flat,) = self.sum_over(partial(_count_tables, asked), f"tables {asked}")
         found, low = {}, 0
@@ -183,15 +175,13 @@ class PartitionedCounts(DerivedQueries, ABC):
         sets = [tuple(columns) for columns in sets]
         if not sets:
             return []
-        flat = self._ask(partial(_count_cells, sets), _merge_cells, f"cells {sets}")
-        if flat is None:
-            raise _no_rows()
+        flat = self.sum_over(partial(_count_cells, sets), f"cells {sets}", merge=_merge_cells)
         return list(zip(flat[::2], flat[1::2], strict=True))
 
     def pair_information(self) -> PairInformation:
-        """Measure the dependence of every two features given the class."""
-        n, target = len(self._schema.features), self._schema.target
-        if self._pairs is None and stored_cells(self._schema, 2) <= self.most_cells:
+        """Return the conditional mutual information of every two features given the class."""
+        n, target = len(self.schema.features), self.schema.target
+        if self._pairs is None and stored_cells(self.schema, 2) <= self.most_cells:
             self._pairs = self.stored(2)
         if self._pairs is not None:
             return self._pairs.pair_information()
@@ -215,9 +205,9 @@ class PartitionedCounts(DerivedQueries, ABC):
         return PairInformation(gain, rows)
 
     def stored(self, order: int) -> StoredCounts:
-        """Count, in one pass, everything that learners of an order may ask (see ``StoredCounts``)."""
+        """Count, in one pass, all tables of the class with up to ``order`` features."""
         (flat,) = self.sum_over(partial(_count_stored, order), f"stored {order}")
-        return StoredCounts(self._schema, order, flat)
+        return StoredCounts(self.schema, order, flat)
 
     def batches(self, size: int = 65536) -> Iterator[CodedRows]:
         """Iterate over the coded rows: (columns, rows) codes with their weights, in parts of at most ``size`` rows."""
@@ -226,12 +216,13 @@ class PartitionedCounts(DerivedQueries, ABC):
             yield from MemoryCounts(part, n_jobs=self.n_jobs).batches(size)
 
     def sum_over(
-        self, question: Question, name: str, told: Sequence[Any] | None = None, merge: Merge | None = None
-    ) -> Answer:
-        """Put a question to every part, in one pass, and add up the answers, or merge them in another way."""
-        found = self._ask(question, merge or _add, name, told)
+        self, query: Query, name: str, arguments: Sequence[Any] | None = None, merge: Merge | None = None
+    ) -> Result:
+        """Run a query on every part, in one pass, and add up the results, or merge them in another way."""
+        found = self._run(query, merge or _add, name, arguments)
         if found is None:
-            raise _no_rows()
+            msg = "There are no rows to learn from. Check how the files were written or filtered."
+            raise InputError(msg)
         return found
 
     @cached_property
@@ -244,7 +235,7 @@ class PartitionedCounts(DerivedQueries, ABC):
         """Return the class of every row, in their order."""
         starts = (np.cumsum(self.rows_by_piece) - self.rows_by_piece).tolist()
         dtype = code_dtype((int(self._states[-1]),))
-        found = self.sum_over(partial(_read_labels, dtype), "labels", starts, merge=_listed)
+        found = self.sum_over(partial(_read_labels, dtype), "labels", starts, merge=operator.add)
         out = np.zeros(int(self.rows_by_piece.sum()), dtype)
         if sum(map(len, found[1::2])) != len(out):
             raise rows_changed()
@@ -255,10 +246,10 @@ class PartitionedCounts(DerivedQueries, ABC):
     @property
     def coded_bytes(self) -> int:
         """Bytes that all coded rows take."""
-        return int(self.rows_by_piece.sum()) * len(self._schema.columns) * self.codes_width
+        return int(self.rows_by_piece.sum()) * len(self.schema.columns) * self.codes_width
 
     def collected(self) -> MemoryCounts:
-        """Bring all coded rows into memory, for a learner that must see them all at once, if they may take it."""
+        """Read all coded rows into memory, for a learner that needs them at once, if ``max_memory`` allows it."""
         needed = self.coded_bytes
         if needed > self.max_memory:
             msg = (
@@ -272,16 +263,11 @@ class PartitionedCounts(DerivedQueries, ABC):
         codes = np.concatenate([part.codes for part in parts], axis=1)
         weighted = parts[0].weights is not None
         weights = np.concatenate([part.weights for part in parts if part.weights is not None]) if weighted else None
-        return MemoryCounts(CodedTable(self._schema, codes, weights), n_jobs=self.n_jobs)
+        return MemoryCounts(CodedTable(self.schema, codes, weights), n_jobs=self.n_jobs)
 
     def coded_rows(self) -> CodedRows:
-        """Bring all coded rows into memory as one matrix, with their weights, if ``max_memory`` allows it."""
+        """Read all coded rows into memory as one matrix, with their weights, if ``max_memory`` allows it."""
         return self.collected().coded_rows()
-
-    @property
-    def counts_in_passes(self) -> bool:
-        """Whether a query is answered by a pass over rows that are not in memory: it is."""
-        return True
 
     @property
     def pass_cost(self) -> float:
@@ -290,7 +276,7 @@ class PartitionedCounts(DerivedQueries, ABC):
 
     def table_cost(self, columns: ColumnSet) -> float:
         """Return the nanoseconds of one core per row to count the table of sorted columns; 0 where it is cached."""
-        return 0.0 if self._known(columns) is not None else min(CELL_COST * self._size(columns), MOST_COST)
+        return 0.0 if self._known(columns) is not None else min(CELL_COST * self._size(columns), MAX_TABLE_COST)
 
     @property
     def codes_width(self) -> int:
@@ -298,27 +284,19 @@ class PartitionedCounts(DerivedQueries, ABC):
         largest = int(self._states.max())
         return 1 if largest < 255 else 2 if largest < 65535 else 4
 
-    # ------------------------------------------------------------------ inside
 
-    def _batched(self, sets: list[ColumnSet]) -> Iterator[list[ColumnSet]]:
-        """Cut sets into batches whose tables are counted in one pass."""
-        sizes = np.array([self._size(columns) for columns in sets], dtype=float)
-        for low, high in cut(sizes, self.most_cells):
-            yield sets[low:high]
-
-
-def answer_parts(
-    question: Question, merge: Merge, tables: Iterable[CodedTable], *, told: Any = None, answer: Answer | None = None,
+def query_parts(
+    query: Query, merge: Merge, tables: Iterable[CodedTable], *, argument: Any = None, result: Result | None = None,
     n_jobs: int | None = None,
-) -> Answer | None:  # fmt: skip
-    """Put a question to the parts of one piece, in their order, and merge what they say into an answer."""
+) -> Result | None:  # fmt: skip
+    """Run a query on the parts of one piece, in their order, and merge the results into an earlier one."""
     before = 0
     for table in tables:
         part = MemoryCounts(table, n_jobs=n_jobs)
-        found = question(part) if told is None else question(part, told, before)
-        answer = found if answer is None else merge(answer, found)
+        found = query(part) if argument is None else query(part, argument, before)
+        result = found if result is None else merge(result, found)
         before += table.n_rows
-    return answer
+    return result
 
 
 def rows_changed() -> InputError:
@@ -326,12 +304,8 @@ def rows_changed() -> InputError:
     return InputError("The rows changed while they were read: a pass found more or fewer than another. Fit again.")
 
 
-def _no_rows() -> InputError:
-    return InputError("There are no rows to learn from. Check how the files were written or filtered.")
-
-
 def cut(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
-    """Cut a list of sizes into stretches that sum to at most ``most``, or hold one."""
+    """Cut a list of sizes into runs that sum to at most ``most``, or hold one."""
     ends = np.cumsum(sizes)
     low = 0
     while low < len(sizes):
@@ -342,20 +316,20 @@ def cut(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
 
 
 def _in_order(found: dict[ColumnSet, Counts], columns: ColumnSet) -> Counts:
-    """Return a table with its axes in the order asked for."""
+    """Return a table with its axes in the order of the columns."""
     stored = tuple(sorted(columns))
     return np.ascontiguousarray(found[stored].transpose([stored.index(c) for c in columns]))
 
 
-def _add(left: Answer, right: Answer) -> Answer:
+def _add(left: Result, right: Result) -> Result:
     for mine, theirs in zip(left, right, strict=True):
         mine += theirs
     return left
 
 
-def _merge_cells(left: Answer, right: Answer) -> Answer:
+def _merge_cells(left: Result, right: Result) -> Result:
     """Merge observed cells: states and counts of every set in turn."""
-    found: Answer = []
+    found: Result = []
     for k in range(0, len(left), 2):
         states = np.concatenate([left[k], right[k]])
         counts = np.concatenate([left[k + 1], right[k + 1]])
@@ -366,31 +340,27 @@ def _merge_cells(left: Answer, right: Answer) -> Answer:
     return found
 
 
-def _listed(left: Answer, right: Answer) -> Answer:
-    return [*left, *right]
-
-
-def _count_rows(n_pieces: int, part: MemoryCounts, piece: int, before: int) -> Answer:
+def _count_rows(n_pieces: int, part: MemoryCounts, piece: int, before: int) -> Result:
     rows = np.zeros(n_pieces, np.int64)
     rows[piece] = part.n_rows
     return [rows]
 
 
-def _read_labels(dtype: type[np.unsignedinteger], part: MemoryCounts, start: int, before: int) -> Answer:
+def _read_labels(dtype: type[np.unsignedinteger], part: MemoryCounts, start: int, before: int) -> Result:
     return [np.array([start + before]), part.table.codes[-1].astype(dtype)]
 
 
-def _count_tables(sets: list[ColumnSet], part: MemoryCounts) -> Answer:
+def _count_tables(sets: list[ColumnSet], part: MemoryCounts) -> Result:
     return [part.flat_tables(sets)]
 
 
-def _count_cells(sets: list[ColumnSet], part: MemoryCounts) -> Answer:
+def _count_cells(sets: list[ColumnSet], part: MemoryCounts) -> Result:
     return [array for found in part.cells(sets) for array in found]
 
 
-def _count_pairs(pairs: Integers, part: MemoryCounts) -> Answer:
+def _count_pairs(pairs: Integers, part: MemoryCounts) -> Result:
     return [part.pair_tables(pairs)]
 
 
-def _count_stored(order: int, part: MemoryCounts) -> Answer:
+def _count_stored(order: int, part: MemoryCounts) -> Result:
     return [part.stored(order).flat]

@@ -1,4 +1,4 @@
-"""Counts kept on disk while a long fit runs, so that an interrupted one goes on where it was."""
+"""Results of passes kept on disk, so that an interrupted fit resumes where it was."""
 
 from __future__ import annotations
 
@@ -20,28 +20,29 @@ from tanbark.table import Schema
 from tanbark.table.schema_json import column_document, read_column
 
 SCHEMA = "schema"
+PROGRESS, ARRAY = "told", "answer"  # names within a file
 
 
 @dataclass(frozen=True, eq=False)
 class Saved:
     """The sum over the first pieces of the rows, or over all."""
 
-    answer: list[NDArray[Any]]
+    result: list[NDArray[Any]]
     pieces: int
     done: bool
 
 
 class Checkpoint:
-    """A folder with the schema and the sum of every question that a fit asked, under names that tell rows and question.
+    """A folder with the schema and the result of every query of a fit, in files named after the rows and the query.
 
     Parameters
     ----------
     folder : path
-        Made where it is not there. Files of other rows or schemas may lie there too; they are never mixed up.
+        Created if it does not exist. Files of other rows or schemas may be there too; they are never confused.
     key : str
-        What tells the rows and their coding.
+        Identifies the rows and their coding.
     every : float
-        Seconds between two writings within one pass.
+        Seconds between two writes within one pass.
     """
 
     def __init__(self, folder: str | os.PathLike[str], key: str, *, every: float = 30.0) -> None:
@@ -53,48 +54,49 @@ class Checkpoint:
         return self._folder / f"{hashlib.sha256(f'{self._key}|{name}'.encode()).hexdigest()[:40]}.npz"
 
     def open(self, name: str) -> Saved | None:
-        """Read what is kept of a question, if anything."""
+        """Read the saved result of a query, if there is one."""
         path = self._path(name)
         if not path.exists():
             return None
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
-                pieces, done, size = (int(number) for number in found["told"])
-                return Saved([found[f"answer{k}"] for k in range(size)], pieces, bool(done))
+                pieces, done, size = (int(number) for number in found[PROGRESS])
+                return Saved([found[f"{ARRAY}{k}"] for k in range(size)], pieces, bool(done))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise _damaged(path, error) from error
 
-    def save(self, name: str, answer: list[NDArray[Any]], pieces: int) -> None:
-        """Keep the sum over the first pieces, if the last writing is long enough ago."""
+    def save(self, name: str, result: list[NDArray[Any]], pieces: int) -> None:
+        """Save the sum over the first pieces, if the last write is long enough ago."""
         if time.monotonic() - self._written >= self._every:
-            self._write(name, answer, pieces, done=False)
+            self._write(name, result, pieces, done=False)
 
-    def finish(self, name: str, answer: list[NDArray[Any]]) -> None:
-        """Keep the sum over all rows."""
-        self._write(name, answer, 0, done=True)
+    def finish(self, name: str, result: list[NDArray[Any]]) -> None:
+        """Save the sum over all rows."""
+        self._write(name, result, 0, done=True)
 
     def keep_schema(self, schema: Schema, errors: dict[str, float]) -> None:
-        """Keep what the first pass learnt: the columns, and how far the summaries of numbers may be wrong."""
-        told = {"columns": [column_document(column) for column in schema.columns], "errors": errors}
-        self.finish(SCHEMA, [np.frombuffer(json.dumps(told).encode(), np.uint8)])
+        """Save what the first pass learnt: the columns, and the error bounds of the quantile sketches."""
+        document = {"columns": [column_document(column) for column in schema.columns], "errors": errors}
+        self.finish(SCHEMA, [np.frombuffer(json.dumps(document).encode(), np.uint8)])
 
     def open_schema(self) -> tuple[Schema, dict[str, float]] | None:
-        """Read what the first pass learnt, if it was finished."""
+        """Read what the first pass learnt, if it was completed."""
         saved = self.open(SCHEMA)
         if saved is None:
             return None
         try:
-            told = json.loads(saved.answer[0].tobytes())
-            return Schema(tuple(map(read_column, told["columns"]))), {**told["errors"]}
+            document = json.loads(saved.result[0].tobytes())
+            return Schema(tuple(map(read_column, document["columns"]))), {**document["errors"]}
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise _damaged(self._path(SCHEMA), error) from error
 
-    def _write(self, name: str, answer: list[NDArray[Any]], pieces: int, *, done: bool) -> None:
-        arrays = {f"answer{k}": array for k, array in enumerate(answer)}
+    def _write(self, name: str, result: list[NDArray[Any]], pieces: int, *, done: bool) -> None:
+        arrays = {f"{ARRAY}{k}": array for k, array in enumerate(result)}
+        progress = np.array([pieces, done, len(result)])
         with atomic_path(self._path(name)) as partial, partial.open("xb") as file:
-            np.savez(file, told=np.array([pieces, done, len(answer)]), **arrays)  # type: ignore[arg-type]
+            np.savez(file, **{PROGRESS: progress}, **arrays)  # type: ignore[arg-type]  # arrays, not allow_pickle
         self._written = time.monotonic()
 
 
 def _damaged(path: Path, error: Exception) -> InputError:
-    return InputError(f"The checkpoint {path} is damaged ({error}). Delete it; its pass is then made again.")
+    return InputError(f"The checkpoint {path} is damaged ({error}). Delete it; its pass is then repeated.")

@@ -1,8 +1,8 @@
-"""The engine for rows on a cluster: pieces are coded and counted where they are, and only tables travel.
+"""The engine for rows on a cluster: pieces are coded and counted where they are, and only tables are sent.
 
-Whoever runs jobs on pieces of rows is a ``Cluster``: Dask's workers (``dask.py``) or Spark's executors (``spark.py``).
-A piece's answer is the result of a task, and so is every merge of answers, up a tree. A task that is lost with its
-worker is simply done again; nothing is written to anything that a second run could count twice.
+A ``Cluster`` runs jobs on pieces of rows: on Dask's workers (``dask.py``) or Spark's executors (``spark.py``). The
+result of a piece is that of a task, and so is every merge of results, in a tree. A task that is lost with its worker is
+run again; nothing is written to shared state that a second run could count twice.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.counts.partitioned.base import Answer, Merge, PartitionedCounts, Question, answer_parts
+from tanbark.counts.partitioned.base import Merge, PartitionedCounts, Query, Result, query_parts
 from tanbark.counts.partitioned.checkpoint import Checkpoint
 from tanbark.table import CodedTable, Schema
 from tanbark.table.observe import Observed
 from tanbark.table.reader import RowReader
 from tanbark.table.sources import Source
 
-FAN_IN = 8  # answers that one task merges
+FAN_IN = 8  # results that one task merges
 OUT_OF_MEMORY = "A worker ran out of memory. Give workers more memory, or make partitions or batch_rows smaller."
 
 
 class Job(Protocol):
-    """What is done with every piece of some rows; it can be sent to other processes."""
+    """Work on every piece of some rows; it can be sent to other processes."""
 
     @property
     def source(self) -> Source:
@@ -36,17 +36,17 @@ class Job(Protocol):
     def columns(self) -> Sequence[str]:
         """Names of the columns that are read."""
 
-    def __call__(self, told_piece: tuple[Any, Any], /) -> Any:
-        """Do the job on a pair of what it is told of a piece, by default its number, and the piece."""
+    def __call__(self, call: tuple[Any, Any], /) -> Any:
+        """Run the job on a pair of an argument, by default the number of the piece, and the piece."""
 
 
 class Cluster(Protocol):
-    """Whoever runs a job on every piece of its rows."""
+    """A cluster that runs a job on every piece of its rows."""
 
-    def reduce(self, job: Job, merge: Callable[[Any, Any], Any], told: Sequence[Any] | None = None) -> Any:
-        """Run a job on every piece and merge the results up a tree, in the order of the pieces.
+    def reduce(self, job: Job, merge: Callable[[Any, Any], Any], arguments: Sequence[Any] | None = None) -> Any:
+        """Run a job on every piece and merge the results in a tree, in the order of the pieces.
 
-        ``told`` holds what the job is told of every piece.
+        ``arguments`` holds the argument of the job for every piece.
         """
 
     def each(self, job: Job) -> Iterator[Any]:
@@ -56,18 +56,13 @@ class Cluster(Protocol):
         """Number of pieces that the rows of a job come in."""
 
 
-def fold(answers: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
-    """Merge answers one after another into the first; None is the answer of no rows."""
+def fold(results: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
+    """Merge results one after another into the first; None is the result of no rows."""
     whole = None
-    for answer in answers:
-        if answer is not None:
-            whole = answer if whole is None else merge(whole, answer)
+    for result in results:
+        if result is not None:
+            whole = result if whole is None else merge(whole, result)
     return whole
-
-
-def plus(left: int, right: int) -> int:
-    """Add two numbers."""
-    return left + right
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,20 +82,21 @@ class _ReaderJob:
 
 @dataclass(frozen=True, eq=False)
 class _Count(_ReaderJob):
-    """A question to every piece: what a task needs beside the piece and what it is told."""
+    """A query on every piece."""
 
     schema: Schema
-    question: Question
+    query: Query
     merge: Merge
-    telling: bool
+    with_arguments: bool
 
-    def __call__(self, told_piece: tuple[Any, Any]) -> Answer | None:
-        told, tables = told_piece[0] if self.telling else None, self.reader.coded(told_piece[1], self.schema, 1)
-        return answer_parts(self.question, self.merge, tables, told=told, n_jobs=1)
+    def __call__(self, call: tuple[Any, Any]) -> Result | None:
+        argument, piece = call
+        tables = self.reader.coded(piece, self.schema, 1)
+        return query_parts(self.query, self.merge, tables, argument=argument if self.with_arguments else None, n_jobs=1)
 
 
 @dataclass(frozen=True, eq=False)
-class _Look(_ReaderJob):
+class _Observe(_ReaderJob):
     forced: list[bool | None]
 
     def __call__(self, numbered: tuple[int, Any]) -> Observed:
@@ -128,12 +124,12 @@ class ClusterCounts(PartitionedCounts):
     ----------
     cluster : Cluster
     reader : RowReader
-        Files that every worker can open under the same path, or the partitions of a frame of the cluster.
+        Files that every worker can open under the same path, or the partitions of a frame on the cluster.
     schema : Schema
     max_memory : int
-        Bytes that the tables of a question may take in a worker.
+        Bytes that the tables of a query may take in a worker.
     checkpoint : Checkpoint, optional
-        Where the sums of finished passes are kept, so that an interrupted fit need not make them again.
+        Where the results of completed passes are kept, so that an interrupted fit need not repeat them.
     """
 
     def __init__(
@@ -148,20 +144,20 @@ class ClusterCounts(PartitionedCounts):
         """Number of pieces that the rows come in."""
         return self._cluster.n_pieces(_Code(self._reader, self.schema))
 
-    def _ask(self, question: Question, merge: Merge, name: str, told: Sequence[Any] | None = None) -> Answer | None:
+    def _run(self, query: Query, merge: Merge, name: str, arguments: Sequence[Any] | None = None) -> Result | None:
         saved = None if self._checkpoint is None else self._checkpoint.open(name)
         if saved is not None and saved.done:
-            return saved.answer
+            return saved.result
         self.passes.counts += 1
-        job = _Count(self._reader, self.schema, question, merge, told is not None)
-        found: Answer | None = self._cluster.reduce(job, merge, told)
-        answer = None if found is None else [np.array(array) for array in found]
-        if self._checkpoint is not None and answer is not None:
-            self._checkpoint.finish(name, answer)
-        return answer
+        job = _Count(self._reader, self.schema, query, merge, arguments is not None)
+        found: Result | None = self._cluster.reduce(job, merge, arguments)
+        result = None if found is None else [np.array(array) for array in found]
+        if self._checkpoint is not None and result is not None:
+            self._checkpoint.finish(name, result)
+        return result
 
     def kept_rows(self) -> NDArray[np.bool_] | None:
-        """Return which rows of the source are counted, in their order; None, without a pass, where all are."""
+        """Return a mask of the rows of the source that are counted; None, without a pass, where all are."""
         if not self._reader.leaves_out:
             return None
         self.passes.counts += 1
@@ -174,8 +170,8 @@ class ClusterCounts(PartitionedCounts):
 
 
 def observe(cluster: Cluster, reader: RowReader, forced: list[bool | None]) -> Observed | None:
-    """Look at all rows once, on the workers."""
-    found: Observed | None = cluster.reduce(_Look(reader, forced), _merge_observed)
+    """Observe the values of all rows in one pass, on the workers."""
+    found: Observed | None = cluster.reduce(_Observe(reader, forced), _merge_observed)
     return found
 
 

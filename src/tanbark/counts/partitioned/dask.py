@@ -1,4 +1,4 @@
-"""Jobs on a Dask cluster: a piece of rows is a task, and so is every merge of answers."""
+"""Jobs on a Dask cluster: a piece of rows is a task, and so is every merge of results."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tanbark.table.arrow_files import raw_batch
 from tanbark.table.raw import RawTable
 from tanbark.table.sources import slices
 
-PATIENCE = 30.0  # seconds without a scheduler or any worker after which a question is given up
+PATIENCE = 30.0  # seconds without a scheduler or any worker after which a job fails
 PAUSED = (
-    "A worker is paused for lack of memory, and no other does anything: its part of the rows waits for ever. Give "
+    "A worker is paused for lack of memory, and no other is busy: its part of the rows would wait forever. Give "
     "workers more memory, or make partitions, row groups or batch_rows smaller; then start workers and fit again."
 )
 NO_WORKERS = (
@@ -29,7 +29,7 @@ NO_WORKERS = (
 
 @dataclass(frozen=True, eq=False)
 class PartitionSource:
-    """The partitions of a Dask frame: each is a task, whose result is read where it is."""
+    """The partitions of a Dask frame: each is a task, whose result is read on its worker."""
 
     partitions: tuple[Any, ...]
     names: tuple[str, ...]
@@ -47,7 +47,7 @@ class PartitionSource:
         return found if isinstance(found, np.dtype) and found.kind in "biuf" else np.dtype(object)
 
     def fingerprint(self) -> str:
-        """Return nothing: frames do not tell when they change."""
+        """Return an empty text: changes of a frame cannot be detected."""
         return ""
 
     def pieces(self) -> list[Any]:
@@ -60,18 +60,18 @@ class PartitionSource:
             yield raw_batch(part, columns)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PartitionSource, ((), self.names, self.types)  # workers are given their partition, not all of them
+        return PartitionSource, ((), self.names, self.types)  # a worker gets its partition, not all of them
 
 
 @dataclass(frozen=True, eq=False)
 class _Merge:
-    """Merge answers; the first is copied, because a task's result must stay as it is for a second run."""
+    """Merge results; the first is copied, because a task's result must not change for a second run."""
 
     merge: Callable[[Any, Any], Any]
 
-    def __call__(self, answers: list[Any]) -> Any:
-        there = [answer for answer in answers if answer is not None]
-        return fold([*deepcopy(there[:1]), *there[1:]], self.merge)
+    def __call__(self, results: list[Any]) -> Any:
+        known = [result for result in results if result is not None]
+        return fold([*deepcopy(known[:1]), *known[1:]], self.merge)
 
 
 def _run(job: Callable[[Any], Any], piece: Any) -> Any:
@@ -89,13 +89,13 @@ class DaskCluster:
             raise MissingPackageError(msg) from None
         self._dask, self.client = dask, client
 
-    def reduce(self, job: Job, merge: Callable[[Any, Any], Any], told: Sequence[Any] | None = None) -> Any:
-        """Run a job on every piece and merge the results up a tree, in the order of the pieces."""
+    def reduce(self, job: Job, merge: Callable[[Any, Any], Any], arguments: Sequence[Any] | None = None) -> Any:
+        """Run a job on every piece and merge the results in a tree, in the order of the pieces."""
         delayed = self._dask.delayed
         shared, joined = delayed(job, pure=False, traverse=False), delayed(_Merge(merge), pure=False, traverse=False)
         run, run_merge = delayed(_run, pure=False), delayed(_run, pure=False)
         pieces = job.source.pieces()
-        level = [run(shared, pair) for pair in zip(told or range(len(pieces)), pieces, strict=True)]
+        level = [run(shared, pair) for pair in zip(arguments or range(len(pieces)), pieces, strict=True)]
         while len(level) > 1:
             level = [run_merge(joined, level[low : low + FAN_IN]) for low in range(0, len(level), FAN_IN)]
         return self.compute(level[0]) if level else None
@@ -112,7 +112,7 @@ class DaskCluster:
         return len(job.source.pieces())
 
     def compute(self, task: Any) -> Any:
-        """Compute a task, or say clearly why the cluster cannot."""
+        """Compute a task, or raise a ClusterError that explains why the cluster cannot."""
         if self.client is None:
             return task.compute(scheduler="threads")
         import distributed
@@ -139,7 +139,7 @@ class DaskCluster:
                 future.release()
 
     def _result(self, future: Any, distributed: Any) -> Any:
-        """Wait for a result as long as the scheduler is there and some worker can go on."""
+        """Wait for a result as long as the scheduler is reachable and some worker can proceed."""
         since: float | None = None
         while True:
             try:
@@ -155,14 +155,14 @@ class DaskCluster:
                     continue
                 since = since or time.monotonic()
                 if time.monotonic() - since > PATIENCE:
-                    told = PAUSED if paused else NO_WORKERS
-                    raise ClusterError(told) if running else _lost() from None
+                    reason = PAUSED if paused else NO_WORKERS
+                    raise ClusterError(reason) if running else _lost() from None
 
     def _workers(self) -> list[dict[str, Any]]:
-        """Tell what the scheduler knows of every worker."""
+        """Return what the scheduler knows of every worker."""
         try:
             info = self.client.scheduler_info(n_workers=-1)
-        except TypeError:  # before 2025 it tells of all
+        except TypeError:  # before 2025 it returns all
             info = self.client.scheduler_info()
         return list(info["workers"].values())
 
@@ -180,12 +180,12 @@ def _lost() -> ClusterError:
 
 
 def is_client(client: Any) -> bool:
-    """Return whether something is a client of Dask's."""
+    """Return whether an object is a Dask client."""
     return hasattr(client, "submit") and hasattr(client, "scheduler_info")
 
 
 def current_client() -> Any:
-    """Return the client that Dask itself would use now; None where there is none."""
+    """Return Dask's current client, or None."""
     try:
         from distributed import default_client
 

@@ -1,4 +1,4 @@
-"""Coded rows kept after a pass, so that later passes need not read and code the source again."""
+"""A cache of coded rows, so that later passes need not read and code the source again."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy as np
 
 from tanbark.table import CodedTable, Schema
 
-SPARE = 1 << 30  # bytes that are left free on the disk
+DISK_RESERVE = 1 << 30  # bytes that are left free on the disk
 
 
 @dataclass(frozen=True, eq=False)
 class _Written:
-    """Where a coded table stands in the file."""
+    """Where a coded table is in the file."""
 
     start: int
     shape: tuple[int, int]
@@ -27,39 +27,39 @@ class _Written:
     weighted: bool
 
 
-class CodedStore:
-    """Coded tables that go by, piece by piece: in memory as far as they may, and the rest in a temporary file.
+class RowCache:
+    """Coded tables of one pass, piece by piece: in memory up to a limit, and the rest in a temporary file.
 
-    A code takes a byte where columns have fewer than 255 states, so that reading them back is many times as fast as
-    reading and coding the source. The file has no name and is gone with the process. Where there is no more room, in
-    memory or on the disk, nothing is kept at all.
+    A code takes a byte where columns have fewer than 255 states, so that reading codes back is many times as fast as
+    reading and coding the source. The file has no name and is gone with the process. Once neither memory nor disk has
+    room, nothing is kept at all.
 
     Parameters
     ----------
     schema : Schema
-    room : int
+    max_bytes : int
         Bytes in memory.
     folder : path, optional
-        Where the file is made; None for none.
+        Folder of the temporary file; None for no file.
     """
 
-    def __init__(self, schema: Schema, room: int, folder: str | os.PathLike[str] | None = None) -> None:
-        self._schema, self._room, self._folder = schema, room, folder
+    def __init__(self, schema: Schema, max_bytes: int, folder: str | os.PathLike[str] | None = None) -> None:
+        self._schema, self._free, self._folder = schema, max_bytes, folder
         self._file: IO[bytes] | None = None
         self._pieces: list[list[CodedTable | _Written]] | None = []
 
     @property
     def whole(self) -> bool:
-        """Whether all that went by is kept."""
+        """Whether all rows are cached."""
         return self._pieces is not None
 
     @property
     def in_memory(self) -> bool:
-        """Whether all of it is in memory."""
+        """Whether all rows are cached in memory."""
         return self.whole and self._file is None
 
     def watch(self, tables: Iterator[CodedTable]) -> Iterator[CodedTable]:
-        """Let the tables of the next piece go by."""
+        """Pass on the tables of the next piece, keeping them."""
         mine: list[CodedTable | _Written] = []
         if self._pieces is not None:
             self._pieces.append(mine)
@@ -74,12 +74,12 @@ class CodedStore:
             yield table
 
     def pieces(self, done: int = 0) -> Iterator[Iterator[CodedTable]]:
-        """Return the tables of each piece again, from number ``done`` on."""
+        """Iterate over the cached tables of each piece from number ``done`` on."""
         for piece in (self._pieces or [])[done:]:
             yield (self._read(item) if isinstance(item, _Written) else item for item in piece)
 
     def close(self) -> None:
-        """Return up what is kept."""
+        """Drop what is cached."""
         self._pieces = None
         if self._file is not None:
             self._file.close()
@@ -87,8 +87,8 @@ class CodedStore:
 
     def _keep(self, table: CodedTable) -> CodedTable | _Written | None:
         size = table.codes.nbytes + (0 if table.weights is None else table.weights.nbytes)
-        if self._file is None and size <= self._room:
-            self._room -= size
+        if self._file is None and size <= self._free:
+            self._free -= size
             return table
         return None if self._folder is None else self._write(table, size)
 
@@ -98,7 +98,7 @@ class CodedStore:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115  # lives on
                 weakref.finalize(self, self._file.close)
-            if shutil.disk_usage(self._folder or ".").free < size + SPARE:
+            if shutil.disk_usage(self._folder or ".").free < size + DISK_RESERVE:
                 return None
             start = self._file.seek(0, os.SEEK_END)
             for array in (table.codes, table.weights):
@@ -124,10 +124,10 @@ def _write_all(file: IO[bytes], content: memoryview) -> None:
         content = content[file.write(content) :]
 
 
-def _read_all(file: IO[bytes], room: memoryview) -> None:
-    while len(room):
-        found = file.readinto(room)  # type: ignore[attr-defined]  # raw files have it
+def _read_all(file: IO[bytes], target: memoryview) -> None:
+    while len(target):
+        found = file.readinto(target)  # type: ignore[attr-defined]  # raw files have it
         if not found:
-            msg = "The temporary file of coded rows ended early. Was it cut from outside?"
+            msg = "The temporary file of coded rows is shorter than what was written. Was it truncated?"
             raise OSError(msg)
-        room = room[found:]
+        target = target[found:]

@@ -1,8 +1,8 @@
 """Jobs on Spark's executors: the partitions of a Spark frame, or files that the executors read themselves.
 
-A partition goes through ``mapInArrow``, which turns it into one row with the packed answer; answers are merged up a
-tree of tasks. Only what tasks give is counted, so that a task that Spark runs twice counts once. An error that is
-raised on purpose is an answer too: Spark would try its task again, and in the end show it inside an error of its own.
+A partition goes through ``mapInArrow``, which turns it into one row with the pickled result; results are merged in a
+tree of tasks. Only results of tasks are counted, so that a task that Spark runs twice counts once. An error that is
+raised on purpose is a result too: Spark would retry its task, and in the end show it inside an error of its own.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tanbark.errors import ClusterError, InputError, MissingPackageError, Tanbar
 from tanbark.table.arrow_files import arrow, raw_batch
 from tanbark.table.raw import RawTable
 
-ANSWERS = "number long, answer binary"
+RESULT_SCHEMA = "number long, result binary"
 LABEL_TYPES = {
     "boolean": "bool", "byte": "int8", "short": "int16", "integer": "int32", "long": "int64", "float": "float32",
     "double": "float64",
 }  # fmt: skip
 READ_TYPES = {*LABEL_TYPES, "string", "char", "varchar", "decimal", "void"}
-TOLD_BY_READER = {"date", "timestamp", "timestamp_ntz", "binary"}  # refused as in memory, with the same advice
+READER_TYPES = {"date", "timestamp", "timestamp_ntz", "binary"}  # the reader raises on them, as in memory
 
 PYTHON_ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 
@@ -42,7 +42,7 @@ class SparkFrame:
     Parameters
     ----------
     frame : pyspark.sql.DataFrame, optional
-        None on an executor, which is given its partition.
+        None on an executor, which receives its partition.
     types : dict
         Spark's type name of every column.
     """
@@ -71,18 +71,18 @@ class SparkFrame:
         return np.dtype(LABEL_TYPES.get(self.types[name], "object"))
 
     def fingerprint(self) -> str:
-        """Return nothing: frames do not tell when they change."""
+        """Return an empty text: changes of a frame cannot be detected."""
         return ""
 
     def pieces(self) -> list[Any]:
-        """Refuse: where partitions are, Spark alone knows."""
+        """Raise InputError: only Spark knows where partitions are."""
         msg = "The partitions of a Spark frame are read by Spark's executors only."
         raise InputError(msg)
 
     def select(self, columns: Sequence[str]) -> Any:
-        """Choose columns of the frame, or say which cannot be read; ``mapInArrow`` wants names without dots."""
+        """Select columns, or raise InputError for one that cannot be read; ``mapInArrow`` needs names without dots."""
         for name in columns:
-            if self.types[name] not in READ_TYPES | TOLD_BY_READER:
+            if self.types[name] not in READ_TYPES | READER_TYPES:
                 msg = (
                     f"Column {name!r} holds {self.types[name]}; a column must hold one plain value per row. Spread it "
                     "over columns, cast it to string, or leave it out (columns=)."
@@ -92,7 +92,7 @@ class SparkFrame:
         return self.frame.selectExpr(*(f"{name} as column{k}" for k, name in enumerate(quoted)))
 
     def read(self, piece: Iterable[Any], columns: Sequence[str], size: int) -> Iterator[RawTable]:
-        """Read a partition, which came as record batches of Spark's size with what ``select`` chose."""
+        """Read a partition, which comes as record batches of Spark's size with the selected columns."""
         for table in _regrouped(piece, size):
             yield raw_batch(table.rename_columns(list(columns)), columns)
 
@@ -101,7 +101,7 @@ class SparkFrame:
 
 
 def _regrouped(batches: Iterable[Any], size: int) -> Iterator[Any]:
-    """Join and cut record batches to tables of ``size`` rows; the last may be shorter."""
+    """Regroup record batches into tables of ``size`` rows; the last may be shorter."""
     held: list[Any] = []
     rows = 0
     for batch in batches:
@@ -119,13 +119,13 @@ def _regrouped(batches: Iterable[Any], size: int) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class _Failure:
-    """An error in place of an answer."""
+    """An error in place of a result."""
 
     error: TanbarkError
 
 
 def _packed(work: Callable[[], Any]) -> bytes:
-    """Do work on an executor and pack what it gives, or the error that it raises on purpose."""
+    """Run work on an executor and pickle its result, or the error that it raises on purpose."""
     try:
         return pickle.dumps(work(), 5)
     except TanbarkError as error:
@@ -143,29 +143,29 @@ def _unpacked(packed: bytes | bytearray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _OnPartition:
-    """Do a job on a partition of a frame; what is told of all partitions was broadcast."""
+    """Run a job on a partition of a frame; the arguments of all partitions were broadcast."""
 
     job: Job
-    told: Any
+    arguments: Any
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
         number = TaskContext.get().partitionId()
-        packed = _packed(lambda: self.job((self._told(number), batches)))
-        yield arrow().RecordBatch.from_pydict({"number": [number], "answer": [packed]})
+        packed = _packed(lambda: self.job((self._argument(number), batches)))
+        yield arrow().RecordBatch.from_pydict({"number": [number], "result": [packed]})
 
-    def _told(self, number: int) -> Any:
-        if self.told is None:
+    def _argument(self, number: int) -> Any:
+        if self.arguments is None:
             return number
-        if number >= len(self.told.value):
+        if number >= len(self.arguments.value):
             raise rows_changed()
-        return self.told.value[number]
+        return self.arguments.value[number]
 
 
 @dataclass(frozen=True, eq=False)
 class _OnPiece:
-    """Do a job on a numbered piece of files and what is told of it."""
+    """Run a job on a numbered piece of files and its argument."""
 
     job: Job
 
@@ -175,7 +175,7 @@ class _OnPiece:
 
 @dataclass(frozen=True, eq=False)
 class _MergeGroup:
-    """Merge the answers of a group, which shuffling brought together in any order, in the order of their numbers."""
+    """Merge the results of a group, which shuffling put in any order, in the order of their numbers."""
 
     merge: Callable[[Any, Any], Any]
 
@@ -206,7 +206,7 @@ class SparkCluster:
     """
 
     def __init__(self, session: Any) -> None:
-        for package in ("pyspark", "pyarrow", "pandas"):  # mapInArrow asks for pandas too
+        for package in ("pyspark", "pyarrow", "pandas"):  # mapInArrow needs pandas too
             if find_spec(package) is None:
                 msg = f'Spark needs {package} too. Install all it takes with: pip install "tanbark[spark]"'
                 raise MissingPackageError(msg)
@@ -220,42 +220,42 @@ class SparkCluster:
 
     def each(self, job: Job) -> Iterator[Any]:
         """Run a job on one piece after another."""
-        with self._telling():
-            for _, packed in self._answers(job).toLocalIterator(prefetchPartitions=True):
+        with self._explained():
+            for _, packed in self._results(job).toLocalIterator(prefetchPartitions=True):
                 yield _unpacked(packed)
 
     def n_pieces(self, job: Job) -> int:
         """Number of pieces that the rows of a job come in."""
         if not isinstance(job.source, SparkFrame):
             return len(job.source.pieces())
-        with self._telling():
-            return int(self._answers(job).getNumPartitions())
+        with self._explained():
+            return int(self._results(job).getNumPartitions())
 
-    def reduce(self, job: Job, merge: Callable[[Any, Any], Any], told: Sequence[Any] | None = None) -> Any:
-        """Run a job on every piece and merge the results up a tree, in the order of the pieces."""
-        with self._telling():
-            answers = self._answers(job, told)
-            size = answers.getNumPartitions()
+    def reduce(self, job: Job, merge: Callable[[Any, Any], Any], arguments: Sequence[Any] | None = None) -> Any:
+        """Run a job on every piece and merge the results in a tree, in the order of the pieces."""
+        with self._explained():
+            results = self._results(job, arguments)
+            size = results.getNumPartitions()
             while size > 1:
                 size = -(-size // FAN_IN)
-                answers = (
-                    answers.map(partial(_grouped, FAN_IN)).partitionBy(size, _same).mapPartitions(_MergeGroup(merge))
+                results = (
+                    results.map(partial(_grouped, FAN_IN)).partitionBy(size, _same).mapPartitions(_MergeGroup(merge))
                 )
-            return fold((_unpacked(packed) for _, packed in answers.collect()), merge)
+            return fold((_unpacked(packed) for _, packed in results.collect()), merge)
 
-    def _answers(self, job: Job, told: Sequence[Any] | None = None) -> Any:
-        """Return the numbered answers of all pieces, at most one in a partition, without computing them yet."""
+    def _results(self, job: Job, arguments: Sequence[Any] | None = None) -> Any:
+        """Return the numbered results of all pieces, at most one in a partition, not computed yet."""
         source, context = job.source, self._session.sparkContext
         if isinstance(source, SparkFrame):
-            known = None if told is None else context.broadcast(list(told))
-            return source.select(job.columns).mapInArrow(_OnPartition(job, known), ANSWERS).rdd
+            known = None if arguments is None else context.broadcast(list(arguments))
+            return source.select(job.columns).mapInArrow(_OnPartition(job, known), RESULT_SCHEMA).rdd
         pieces = source.pieces()
-        pairs = list(enumerate(zip(told or range(len(pieces)), pieces, strict=True)))
+        pairs = list(enumerate(zip(arguments or range(len(pieces)), pieces, strict=True)))
         return context.parallelize(pairs, max(1, len(pairs))).map(_OnPiece(job))
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Say clearly why Spark cannot do something."""
+    def _explained(self) -> Iterator[None]:
+        """Turn errors of Spark into errors that explain what to do."""
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
@@ -272,7 +272,7 @@ class SparkCluster:
             if self._stopped():
                 raise _lost() from error
             if isinstance(error, (Py4JError, PySparkException)):
-                raise _given_up(error) from error
+                raise _failed(error) from error
             raise
 
     def _stopped(self) -> bool:
@@ -286,12 +286,12 @@ class SparkCluster:
 
 
 def is_session(client: Any) -> bool:
-    """Return whether something is a Spark session."""
+    """Return whether an object is a Spark session."""
     return hasattr(type(client), "createDataFrame") and hasattr(type(client), "sql")
 
 
 def is_spark_frame(data: Any) -> bool:
-    """Return whether something is a Spark DataFrame."""
+    """Return whether an object is a Spark DataFrame."""
     return hasattr(type(data), "mapInArrow")
 
 
@@ -302,7 +302,7 @@ def _lost() -> ClusterError:
     )
 
 
-def _given_up(error: Exception) -> ClusterError:
+def _failed(error: Exception) -> ClusterError:
     text = str(error)
     if "No module named 'tanbark'" in text:
         return ClusterError(
@@ -319,7 +319,7 @@ def _given_up(error: Exception) -> ClusterError:
 
 
 def _first_line(error: Exception) -> str:
-    """Return the line of Spark's report that tells the reason."""
+    """Return the line of Spark's report that names the reason."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in lines if PYTHON_ERROR.match(line)]
     found = raised or [line for line in lines if "failure:" in line] or lines or [type(error).__name__]

@@ -90,8 +90,8 @@ class IndependenceTests:
             deleted += gone
             if child < len(children):
                 x, y = int(parents[parent]), int(children[child])
-                separator, asked = self._test_together(adjacent, x, y, order, both_ends)
-                tests[0] += asked
+                separator, n_tested = self._test_together(adjacent, x, y, order, both_ends)
+                tests[0] += n_tested
                 parent += 1
                 if separator is not None:
                     found[deleted] = [x, y, *separator]

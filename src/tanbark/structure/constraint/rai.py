@@ -138,10 +138,10 @@ def identify(
         for parents in (outer, inner):
             if parents is inner:
                 graph.orient_by_rules(inner, "all")
-            found, asked = tests.prune_edges(adjacent, inner, parents, order, both_ends=parents is inner)
+            found, n_tests = tests.prune_edges(adjacent, inner, parents, order, both_ends=parents is inner)
             graph.delete(found)
             deleted[order] += len(found)
-            report.tests[order] += asked
+            report.tests[order] += n_tests
         graph.orient_colliders(inner)
         graph.orient_by_rules(inner, guard)
         low = graph.lowest(inner)

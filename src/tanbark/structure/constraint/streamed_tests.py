@@ -47,7 +47,7 @@ class StreamedTests:
     ) -> tuple[Integers, int]:
         """Delete every edge from ``parents`` into ``children`` that some potential parents of the child separate."""
         found: list[list[int]] = []
-        asked = 0
+        n_tests = 0
         for place, y in enumerate(children.tolist()):
             for number, x in enumerate(parents.tolist()):
                 if not adjacent[x, y] or x == y:
@@ -55,10 +55,10 @@ class StreamedTests:
                 again = both_ends and x < y and bool(adjacent[y, x])
                 candidates = _others(adjacent, x, y) if order else []
                 if order == 0 and again:
-                    asked += 1
+                    n_tests += 1
                     continue
                 for chosen in combinations(candidates, order):
-                    asked += 1
+                    n_tests += 1
                     if order and again and all(adjacent[z, x] for z in chosen):
                         continue  # tested before, from the other end
                     test = (x, y, chosen)
@@ -69,7 +69,7 @@ class StreamedTests:
                         adjacent[x, y] = adjacent[y, x] = False
                         found.append([x, y, *chosen])
                         break
-        return np.array(found, np.int64).reshape(len(found), 2 + order), asked
+        return np.array(found, np.int64).reshape(len(found), 2 + order), n_tests
 
     def _key(self, test: Test) -> ColumnSet:
         x, y, given = test
@@ -79,7 +79,7 @@ class StreamedTests:
         """Count what a test needs, and what tests after it need as far as memory and cost allow."""
         again, self._order = len(first[2]) == self._order, len(first[2])
         self._budget = 2 * self._budget if again else 2 * self._counts.pass_cost + MIN_PREFETCH
-        cells, cost = self._counts.most_cells // 2, 0.0  # tables stand here and in the engine
+        cells, cost = self._counts.most_cells // 2, 0.0  # tables are held here and in the engine
         dense: dict[ColumnSet, None] = {}
         sparse: dict[ColumnSet, None] = {}
         for test in chain([first], upcoming):

@@ -1,8 +1,8 @@
 """The best network from lists of candidate parent sets: an integer programme, solved by branch and cut.
 
-One 0-1 variable per candidate set, one set per node, and a constraint for every cluster of nodes (see ``clusters``),
-added once it is violated. Linear programmes are HiGHS's; every bound is computed anew from their multipliers, so that
-it holds whatever their tolerances: for any multipliers y >= 0 of the clusters,
+One 0-1 variable per candidate set, one set per node, and a constraint for every cluster of nodes (``cluster_cuts``),
+added once it is violated. HiGHS solves the linear programmes; every bound is computed again from their multipliers, so
+that it is valid whatever their tolerances: for any multipliers y >= 0 of the clusters,
 
     sum over v of max over P of (score(P -> v) - sum of y over clusters that P -> v counts in) + sum of y (|C| - 1).
 
@@ -26,11 +26,12 @@ from tanbark.structure.exact import kernels
 from tanbark.structure.exact.cluster_cuts import violated_clusters
 from tanbark.structure.exact.parent_sets import Candidates
 
-CLOSE = 1e-7  # bounds and scores nearer than this are the same
+CLOSE = 1e-7  # bounds and scores nearer than this are equal
 RESTARTS = 60
 ROOT_ROUNDS, NODE_ROUNDS = 300, 8
-IDLE = 30  # a cluster that has not mattered for so many linear programmes is put aside
-TELL_SECONDS = 2.0
+IDLE = 30  # a cluster that was not binding for so many linear programmes is left out
+REPORT_SECONDS = 2.0
+USED = 1e-9  # fractions and multipliers above this count as positive
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Solution:
     bound: float
 
 
-def solve(candidates: Candidates, *, time_limit: float | None, tell: Callable[[str], None]) -> Solution:
+def solve(candidates: Candidates, *, time_limit: float | None, report: Callable[[str], None]) -> Solution:
     """Choose one candidate set per node so that no cycle arises and the scores add up to the most.
 
     Parameters
@@ -50,23 +51,23 @@ def solve(candidates: Candidates, *, time_limit: float | None, tell: Callable[[s
     candidates : Candidates
         Each node's list has the empty set.
     time_limit : float, optional
-        Seconds after which the best choice so far is given, with its bound.
-    tell : callable
-        Is told of the bounds while they close in.
+        Seconds after which the best choice so far is returned, with its bound.
+    report : callable
+        Called with a line about the bounds every few seconds.
     """
-    return _Program(candidates, time_limit, tell).run()
+    return _Program(candidates, time_limit, report).run()
 
 
 class _Program:
-    """One integer programme: its candidates, the clusters so far, the best choice so far, and what is still open."""
+    """One integer programme: its candidates, the clusters and the best choice so far, and the open nodes."""
 
-    def __init__(self, candidates: Candidates, time_limit: float | None, tell: Callable[[str], None]) -> None:
+    def __init__(self, candidates: Candidates, time_limit: float | None, report: Callable[[str], None]) -> None:
         self.child, self.score, self.member = candidates.child, candidates.score, candidates.member
         self.n = candidates.n_columns
         self.starts = np.searchsorted(self.child, np.arange(self.n + 1))
         self.words = _words(self.member)
         self.stop = np.inf if time_limit is None else time.perf_counter() + time_limit
-        self.tell, self.told = tell, time.perf_counter()
+        self.report, self.reported = report, time.perf_counter()
         self.clusters = np.zeros((0, self.n), bool)
         self.counted = np.zeros((0, len(self.child)), bool)  # which candidates count in which cluster
         self.idle = np.zeros(0, np.int64)
@@ -82,57 +83,57 @@ class _Program:
         made = 0
         while heap and -heap[0][0] > self.best + CLOSE and time.perf_counter() < self.stop:
             above, number, columns = heapq.heappop(heap)
-            bound, columns, halves = self._look_at(columns, -above, ROOT_ROUNDS if number == 0 else NODE_ROUNDS)
-            for half in halves:
+            bound, columns, branches = self._cut_node(columns, -above, ROOT_ROUNDS if number == 0 else NODE_ROUNDS)
+            for branch in branches:
                 made += 1
-                heapq.heappush(heap, (-bound, made, half))
+                heapq.heappush(heap, (-bound, made, branch))
             self._report(heap, len(columns))
         bound = max(self.best, -heap[0][0] if heap else -np.inf)
         return Solution(self.chosen, self.best, bound)
 
     def _report(self, heap: list[tuple[float, int, Integers]], n_columns: int) -> None:
-        if heap and time.perf_counter() > self.told + TELL_SECONDS:
-            self.told = time.perf_counter()
+        if heap and time.perf_counter() > self.reported + REPORT_SECONDS:
+            self.reported = time.perf_counter()
             gap = max(0.0, -heap[0][0] - self.best)
-            self.tell(
-                f"best {self.best:.6f}, gap {gap:.6f}, {len(heap)} parts open, {n_columns:,} candidates, "
+            self.report(
+                f"best {self.best:.6f}, gap {gap:.6f}, {len(heap)} nodes open, {n_columns:,} candidates, "
                 f"{len(self.clusters)} clusters"
             )
 
-    def _look_at(self, columns: Integers, bound: float, rounds: int) -> tuple[float, Integers, list[Integers]]:
-        """Cut one part until its bound stands still; give the bound, the candidates left, and two halves if any."""
-        share, last = np.zeros(0), np.inf
+    def _cut_node(self, columns: Integers, bound: float, rounds: int) -> tuple[float, Integers, list[Integers]]:
+        """Add cuts to one node until its bound stalls; return the bound, the candidates left, and its branches."""
+        fraction, last = np.zeros(0), np.inf
         for turn in range(rounds):
-            answer = self._relax(columns)
-            if answer is None:
+            solved = self._relax(columns)
+            if solved is None:
                 return bound, columns, [columns]
-            share, multipliers = answer
-            if not len(share):
+            fraction, multipliers = solved
+            if not len(fraction):
                 return bound, columns, []
             here, loss = self._bound(columns, multipliers)
             bound = min(bound, here)
-            self._order_of(columns, share)
+            self._order_of(columns, fraction)
             if bound <= self.best + CLOSE:
                 return bound, columns, []
-            used = share > 1e-9
+            used = fraction > USED
             picked = columns[used]
             found = violated_clusters(
-                self.child[picked], self.member[picked], share[used], exactly=rounds == ROOT_ROUNDS
+                self.child[picked], self.member[picked], fraction[used], exactly=rounds == ROOT_ROUNDS
             )
             able = here - loss > self.best + CLOSE
-            columns, share = columns[able], share[able]
+            columns, fraction = columns[able], fraction[able]
             stuck = turn > 20 and turn % 20 == 0 and last - bound < 1e-4 * (bound - self.best)
             last = bound if turn % 20 == 0 else last
             if not len(found) or stuck:
                 break
             self._add(found)
             self._report([(-bound, 0, columns)], len(columns))
-        return bound, columns, self._halves(columns, share)
+        return bound, columns, self._branches(columns, fraction)
 
     def _relax(self, columns: Integers) -> tuple[Floats, Floats] | None:
-        """Solve the linear programme over some candidates: their shares, and the multipliers of the clusters.
+        """Solve the linear relaxation over some candidates: their fractions, and the multipliers of the clusters.
 
-        None where time is up; no shares where no choice is without cycles, after those that cannot win have gone.
+        None where time is up; no fractions where no acyclic choice is left among the candidates.
         """
         left = self.stop - time.perf_counter()
         if left <= 0:
@@ -141,29 +142,29 @@ class _Program:
         active = self.idle < IDLE
         ones = np.ones(len(columns))
         each = csr_array((ones, (child, np.arange(len(columns)))), shape=(self.n, len(columns)))
-        answer = linprog(
+        solved = linprog(
             self.score[self.starts[child]] - self.score[columns],
             A_ub=csr_array(self.counted[np.ix_(active, columns)]).astype(float) if active.any() else None,
             b_ub=self.clusters[active].sum(axis=1) - 1.0 if active.any() else None,
             A_eq=each, b_eq=np.ones(self.n), bounds=(0, None), method="highs",
             options={} if left == np.inf else {"time_limit": left},
         )  # fmt: skip
-        if answer.status == 2:
+        if solved.status == 2:
             return np.zeros(0), np.zeros(0)
-        if answer.status != 0:
-            return None if time.perf_counter() >= self.stop else self._without_answer(child)
+        if solved.status != 0:
+            return None if time.perf_counter() >= self.stop else self._without_solution(child)
         multipliers = np.zeros(len(self.clusters))
         if active.any():
-            multipliers[active] = np.maximum(-answer.ineqlin.marginals, 0.0)
-        self.idle = np.where(active & (multipliers > 1e-9), 0, self.idle + 1)
-        return np.asarray(answer.x), multipliers
+            multipliers[active] = np.maximum(-solved.ineqlin.marginals, 0.0)
+        self.idle = np.where(active & (multipliers > USED), 0, self.idle + 1)
+        return np.asarray(solved.x), multipliers
 
-    def _without_answer(self, child: Integers) -> tuple[Floats, Floats]:
-        """Return equal shares and no multipliers, for a linear programme that the solver gave up."""
+    def _without_solution(self, child: Integers) -> tuple[Floats, Floats]:
+        """Return equal fractions and no multipliers, for a linear programme that the solver could not solve."""
         return 1.0 / np.bincount(child, minlength=self.n)[child], np.zeros(len(self.clusters))
 
     def _bound(self, columns: Integers, multipliers: Floats) -> tuple[float, Floats]:
-        """Bound the score of any choice among some candidates, and tell by how much choosing each lowers the bound."""
+        """Bound the score of any choice among some candidates; return also what choosing each takes off the bound."""
         used = multipliers > 0
         value = self.score[columns] - multipliers[used] @ self.counted[np.ix_(used, columns)]
         child = self.child[columns]
@@ -173,22 +174,22 @@ class _Program:
         return bound, best[child] - value
 
     def _add(self, found: NDArray[np.bool_]) -> None:
-        """Add clusters, and forget those that have not mattered for long."""
+        """Add clusters, and drop those that have been idle for long."""
         keep = self.idle < IDLE
         counted = np.array([c[self.child] & (self.member & c).any(axis=1) for c in found])
         self.clusters = np.concatenate([self.clusters[keep], found])
         self.counted = np.concatenate([self.counted[keep], counted])
         self.idle = np.concatenate([self.idle[keep], np.zeros(len(found), np.int64)])
 
-    def _halves(self, columns: Integers, share: Floats) -> list[Integers]:
-        """Split by the arc that is nearest to half there: the candidates with it, and those without.
+    def _branches(self, columns: Integers, fraction: Floats) -> list[Integers]:
+        """Branch on the arc whose fraction is nearest to one half: the candidates with it, and those without.
 
         Only arcs count that some candidates of the child have and others do not; without any there is one choice left,
         which has been tried.
         """
         child, member = self.child[columns], self.member[columns]
         arcs, some = np.zeros((self.n, self.n)), np.zeros((self.n, self.n), np.int64)
-        np.add.at(arcs, child, member * share[:, None])
+        np.add.at(arcs, child, member * fraction[:, None])
         np.add.at(some, child, member)
         open_arcs = (some > 0) & (some < np.bincount(child, minlength=self.n)[:, None])
         if not open_arcs.any():
@@ -198,27 +199,27 @@ class _Program:
         return [columns[(child != node) | with_it], columns[(child != node) | ~with_it]]
 
     def _search_orders(self) -> None:
-        """Find a good order: from random ones by moving single nodes, then from the best, shaken."""
+        """Find a good order by local search, from random orders and then from the best one, perturbed."""
         for turn in range(RESTARTS):
             if turn < RESTARTS // 3 or self.n < 3:
                 order = self.rng.permutation(self.n)
             else:
-                order = self._shaken(self.child[self.chosen])
+                order = self._perturbed(self.child[self.chosen])
             self._try(order)
             if time.perf_counter() > self.stop:
                 return
 
-    def _shaken(self, order: Integers) -> Integers:
+    def _perturbed(self, order: Integers) -> Integers:
         for _ in range(3):
             node = order[self.rng.integers(self.n)]
             rest = order[order != node]
             order = np.insert(rest, self.rng.integers(self.n), node)
         return order
 
-    def _order_of(self, columns: Integers, share: Floats) -> None:
-        """Try the order that shares suggest: always the node that needs those still left the least."""
-        used = share > 1e-9
-        child, member, part = self.child[columns[used]], self.member[columns[used]], share[used]
+    def _order_of(self, columns: Integers, fraction: Floats) -> None:
+        """Try the order that fractions suggest: always the node that depends least on those still left."""
+        used = fraction > USED
+        child, member, part = self.child[columns[used]], self.member[columns[used]], fraction[used]
         left = np.ones(self.n, bool)
         order = []
         for _ in range(self.n):

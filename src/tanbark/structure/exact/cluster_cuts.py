@@ -1,6 +1,6 @@
 r"""Clusters that a fractional choice of parents violates.
 
-In a graph without cycles every set C of nodes has a member with no parent in C, so the shares x of parent sets obey
+In a graph without cycles every set C of nodes has a member with no parent in C, so the fractions x of parent sets obey
 
 .. math:: \sum_{v \in C} \sum_{P \cap C \ne \emptyset} x(P \to v) \le |C| - 1.
 """
@@ -8,41 +8,41 @@ In a graph without cycles every set C of nodes has a member with no parent in C,
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from tanbark.arrays import Bools
+from tanbark.arrays import Bools, Floats, Integers
 from tanbark.structure.exact import kernels
 
 VIOLATED = 1e-6
 EXACT_SECONDS = 20.0
 
 
-def violated_clusters(child: NDArray[np.int64], member: Bools, share: NDArray[np.float64], *, exactly: bool) -> Bools:
-    """Find clusters that shares violate, as rows of members; none found means none there only with ``exactly``.
+def violated_clusters(child: Integers, member: Bools, fraction: Floats, *, exactly: bool) -> Bools:
+    """Find clusters that fractions violate, as rows of members; only with ``exactly`` does none found mean none exist.
 
-    ``child``, ``member`` and ``share`` are those of the parent sets with a share above 0. Whole shares are answered by
-    the cycles of their graph, others by growing clusters from every arc, and at last by an integer programme.
+    ``child``, ``member`` and ``fraction`` are those of the parent sets with a positive fraction. For whole fractions
+    clusters are the cycles of the graph; otherwise they are grown from every arc, and at last found by an integer
+    programme.
     """
     n = member.shape[1]
     arcs = np.zeros((n, n))
-    for node, parents, part in zip(child, member, share, strict=True):
+    for node, parents, part in zip(child, member, fraction, strict=True):
         arcs[parents, node] += part
-    if (share > 1 - VIOLATED).all():
+    if (fraction > 1 - VIOLATED).all():
         _, group = connected_components(csr_array(arcs > 0.5), connection="strong")
         sizes = np.bincount(group)
         return np.array([group == k for k in np.flatnonzero(sizes > 1)], bool).reshape(-1, n)
     starts = np.argwhere(np.triu(arcs + arcs.T, 1) > VIOLATED)
     found = np.zeros((len(starts), n), bool)
-    kernels.grow_clusters(child, member, share, starts, 1 - VIOLATED, found)
+    kernels.grow_clusters(child, member, fraction, starts, 1 - VIOLATED, found)
     grown: Bools = np.unique(found[found.any(axis=1)], axis=0)
-    return grown if len(grown) or not exactly else _most_violated(child, member, share)
+    return grown if len(grown) or not exactly else _most_violated(child, member, fraction)
 
 
-def _most_violated(child: NDArray[np.int64], member: Bools, share: NDArray[np.float64]) -> Bools:
-    """Find the cluster that is violated most by an integer programme: y says who is in it, z which sets it meets."""
+def _most_violated(child: Integers, member: Bools, fraction: Floats) -> Bools:
+    """Find the most violated cluster by an integer programme over its members and the parent sets that it meets."""
     k, n = member.shape
     rows, columns = np.nonzero(member)
     meets = coo_array(
@@ -56,13 +56,13 @@ def _most_violated(child: NDArray[np.int64], member: Bools, share: NDArray[np.fl
         shape=(2 * k, n + k),
     )
     some = coo_array((np.ones(n), (np.zeros(n, int), np.arange(n))), shape=(1, n + k))
-    answer = milp(
-        np.concatenate([np.ones(n), -share]),
+    solved = milp(
+        np.concatenate([np.ones(n), -fraction]),
         constraints=[LinearConstraint(meets, -np.inf, 0), LinearConstraint(some, 2, np.inf)],
         integrality=np.concatenate([np.ones(n), np.zeros(k)]),
         bounds=Bounds(0, 1),
         options={"time_limit": EXACT_SECONDS},
     )
-    if answer.x is None or answer.fun > 1 - VIOLATED:
+    if solved.x is None or solved.fun > 1 - VIOLATED:
         return np.zeros((0, n), bool)
-    return np.asarray(answer.x[:n] > 0.5)[None]
+    return np.asarray(solved.x[:n] > 0.5)[None]

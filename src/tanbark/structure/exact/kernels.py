@@ -1,4 +1,7 @@
-"""The compiled dynamic programme over subsets."""
+"""The compiled dynamic programme over subsets, and the local searches of branch and cut.
+
+A set of columns is a mask of bits. A family of a node is numbered by the mask of its parents without the node's bit.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,9 @@ from tanbark.machine import kernel
 def best_families(h: Array, node: int, n: int, most: int, out: Array) -> None:
     """Fill ``out[P]`` with the best score of a node over the subsets of P with at most ``most`` members.
 
-    P is a set of the other nodes, its mask without the node's bit. The score of a family is h(P + node) - h(P).
+    The score of a family is h(P + node) - h(P).
     """
+    # A maximum over subsets by one sweep per bit: n * 2^(n - 1) comparisons instead of 3^n.
     bit = np.int64(1) << node
     below = bit - 1
     half = np.int64(1) << (n - 1)
@@ -37,6 +41,8 @@ def best_sinks(best: Array, n: int, total: Array, sink: Array) -> None:
 
     Scores that differ by rounding tie, so that the order of the rows does not choose between equivalent networks.
     """
+    # best network of a set = over its nodes, that of the set without the node + the node's best family in it:
+    # n * 2^n steps, each reading one total and one family.
     total[0] = 0.0
     for mask in range(1, np.int64(1) << n):
         top, found, where = -np.inf, -np.inf, 0
@@ -53,7 +59,7 @@ def best_sinks(best: Array, n: int, total: Array, sink: Array) -> None:
 
 @kernel
 def rounding(score: float) -> float:
-    """Return how far sums that ought to be this score may lie apart."""
+    """Return the rounding error of sums of this size."""
     return 1e-9 + 1e-12 * abs(score)
 
 
@@ -73,11 +79,12 @@ def find_parents(h: Array, node: int, above: int, goal: float, most: int) -> int
 
 
 @kernel
-def grow_clusters(child: Array, member: Array, share: Array, starts: Array, most: float, found: Array) -> None:
+def grow_clusters(child: Array, member: Array, fraction: Array, starts: Array, most: float, found: Array) -> None:
     """Grow a cluster from every start, two nodes, by the node that helps most, and keep it once it is violated.
 
-    A cluster is violated if the shares of the sets of its members that do not meet it sum to less than ``most``.
+    A cluster is violated if the fractions of its members' parent sets that do not meet it sum to less than ``most``.
     """
+    # outside[v] is how that sum changes if v joins; each step reads all parent sets once.
     n, n_sets = member.shape[1], len(child)
     inside, meets = np.zeros(n, np.bool_), np.zeros(n_sets, np.bool_)
     outside = np.empty(n)
@@ -94,11 +101,11 @@ def grow_clusters(child: Array, member: Array, share: Array, starts: Array, most
                 if meets[k]:
                     continue
                 if inside[child[k]]:
-                    total += share[k]
+                    total += fraction[k]
                     for node in range(n):
-                        outside[node] -= share[k] * member[k, node]
+                        outside[node] -= fraction[k] * member[k, node]
                 else:
-                    outside[child[k]] += share[k]
+                    outside[child[k]] += fraction[k]
             if total < most:
                 found[number] = inside
                 break
@@ -115,7 +122,7 @@ def grow_clusters(child: Array, member: Array, share: Array, starts: Array, most
 
 @kernel
 def best_allowed(place: int, order: Array, starts: Array, words: Array, before: Array) -> int:
-    """Find the best parent set, in a list of falling scores, of the node at a place that only holds nodes before it."""
+    """Find the best parent set of the node at a place among the nodes before it; its sets come by falling score."""
     node = order[place]
     for k in range(starts[node], starts[node + 1]):
         able = True
@@ -128,10 +135,11 @@ def best_allowed(place: int, order: Array, starts: Array, words: Array, before: 
 
 @kernel
 def improve_order(order: Array, starts: Array, words: Array, scores: Array, picked: Array) -> float:
-    """Move single nodes of an order to better places until none is left; give the score, and the sets in ``picked``.
+    """Move single nodes of an order to better places until a local optimum; return its score.
 
     ``picked[place]`` is the best set of the node at a place among the nodes before it.
     """
+    # A node moves by swaps of neighbours, which change the sets of two nodes only: n^2 swaps per round.
     n = len(order)
     before = np.zeros(words.shape[1], np.uint64)
     total = 0.0
@@ -164,7 +172,7 @@ def improve_order(order: Array, starts: Array, words: Array, scores: Array, pick
 
 @kernel
 def _swap(left: int, order: Array, picked: Array, starts: Array, words: Array, scores: Array) -> float:
-    """Swap two neighbours in an order and give what it changes in the score."""
+    """Swap two neighbours in an order and return the change of the score."""
     before = np.zeros(words.shape[1], np.uint64)
     for place in range(left):
         before[order[place] >> 6] |= np.uint64(1) << np.uint64(order[place] & 63)

@@ -21,17 +21,17 @@ from tanbark.structure.progress import Progress
 from tanbark.structure.result import Learnt
 
 PROVED = 1e-6  # a gap that is rounding
-LONG_WORK = 20  # columns from which on a terminal is told what is going on
+LONG_SEARCH = 20  # columns from which on progress is shown on a terminal
 GIB = 1 << 30
 METHODS = ("auto", "dp", "ip")
 TIME_LIMIT = 600.0
-LISTING_SHARE = 1 / 3  # of the time limit, for listing candidate parent sets
-ROWS_A_SECOND = 3e8  # what the listing gets through, roughly: sets times rows
+LISTING_FRACTION = 1 / 3  # of the time limit, for listing candidate parent sets
+LISTING_SPEED = 3e8  # sets times rows per second, roughly
 
 
 @dataclass(frozen=True)
 class ExactReport:
-    """What an exact search did.
+    """Statistics of an exact search.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ class ExactReport:
     n_bytes : int
         Memory that its tables take; for the integer programme what dynamic programming would have taken.
     bound : float
-        A score that no network of the kind exceeds. Dynamic programming knows it before the search over orders: every
-        column with its best parents of all, cycles or not. The integer programme lowers it until it meets the score.
+        An upper bound on the score of any network of the kind. In dynamic programming, the sum of every column's best
+        family, cycles or not; in the integer programme, the bound of the relaxation.
     gap : float
-        How much better the best network may be than the one found; 0 where there is none better.
+        How much better the best network may be than the one found; 0 where the optimum is proved.
     n_candidates : int
         Parent sets that the integer programme chose from.
     largest : int
-        The most parents that were looked at.
+        The most parents that were considered.
     """
 
     method: str
@@ -84,19 +84,19 @@ def learn_augmented(
     method : {"auto", "dp", "ip"}
         Dynamic programming, an integer programme over candidate parent sets, or the first where its tables fit.
     max_memory : float, optional
-        Bytes that the tables may take; by default half of what the machine has free. What is needed is known, and
-        refused if it is more, before anything is allocated.
+        Bytes that the tables may take; by default half of the free memory. A search that needs more raises an error
+        before anything is allocated.
     time_limit : float, optional
-        Seconds for the integer programme; it then gives the best network so far and how much better one may be.
+        Seconds for the integer programme; it then returns the best network so far and how much better one may be.
     verbose : bool
-        Tell each stage and its seconds.
+        Report each stage and its seconds.
 
     Notes
     -----
-    Columns with one state take no part. Rows with a gap are left out of the search. Of networks with the same score the
-    lowest columns come last, with the fewest parents. Silander and Myllymäki (2006), A simple approach for finding the
-    globally optimal Bayesian network structure; for augmented networks Sugahara and Ueno (2021); for the integer
-    programme Bartlett and Cussens (2017).
+    Columns with one state take no part. Rows with missing values are left out of the search. Of networks with the same
+    score the lowest columns come last, with the fewest parents. Silander and Myllymäki (2006), A simple approach for
+    finding the globally optimal Bayesian network structure; for augmented networks Sugahara and Ueno (2021); for the
+    integer programme Bartlett and Cussens (2017).
     """
     schema = counts.schema
     features = tuple(i for i in range(schema.target) if schema.cardinalities[i] > 1)
@@ -142,26 +142,26 @@ class _Search:
         self.columns, self.given, self.ess = columns, given, float(ess)
         self.n, self.max_parents, self.time_limit = len(columns), max_parents, time_limit
         self.most = self.n if max_parents is None else int(max_parents)
-        told = verbose or (sys.stderr.isatty() and self.n >= LONG_WORK)
-        self.progress = Progress("exact search", told=told)
+        shown = verbose or (sys.stderr.isatty() and self.n >= LONG_SEARCH)
+        self.progress = Progress("exact search", told=shown)
         self.n_jobs = counts.n_jobs
         self.n_bytes, self.allowed = needed_memory(self.n), allowed_memory(max_memory)
         fits = self.n_bytes <= self.allowed
         self.method = ("dp" if fits else "ip") if method == "auto" else method
         if self.method == "dp" and not fits:
-            refuse_memory(self.n, self.n_bytes, self.allowed)
+            raise_too_large(self.n, self.n_bytes, self.allowed)
         self.rows = CompleteRows.of(counts)
         self.total = 0.0
         self.report = ExactReport(self.method, self.n, self.n_bytes)
 
     def run(self) -> dict[int, tuple[int, ...]]:
-        """Return the best parents of every column; leave the score in ``total``."""
+        """Return the best parents of every column, and set ``total`` to their score."""
         if self.n == 0:
             return {}
         return self._programme() if self.method == "ip" else self._all_subsets()
 
     def _all_subsets(self) -> dict[int, tuple[int, ...]]:
-        """Go through all subsets of the columns."""
+        """Find the optimum by dynamic programming over all subsets of the columns."""
         from tanbark.structure.exact import kernels
 
         n, progress = self.n, self.progress
@@ -189,7 +189,7 @@ class _Search:
     def _trace(
         self, h: NDArray[np.float64], best: NDArray[np.float64], sink: NDArray[np.int8]
     ) -> dict[int, tuple[int, ...]]:
-        """Follow the last nodes back, and find each one's smallest best parents among those before it."""
+        """Follow the sinks back, and find the smallest best parents of each among the nodes before it."""
         from tanbark.structure.exact import kernels
 
         found = {}
@@ -209,7 +209,7 @@ class _Search:
         from tanbark.structure.exact.parent_sets import candidate_families
 
         begun = time.perf_counter()
-        work = np.inf if self.time_limit is None else self.time_limit * LISTING_SHARE * ROWS_A_SECOND
+        work = np.inf if self.time_limit is None else self.time_limit * LISTING_FRACTION * LISTING_SPEED
         found = candidate_families(
             self.rows, self.columns, given=self.given, ess=self.ess, max_parents=self.max_parents,
             max_memory=self.allowed, max_work=work, n_jobs=self.n_jobs, report=self.progress.say,
@@ -217,22 +217,22 @@ class _Search:
         seconds = time.perf_counter() - begun
         self.progress.say(f"{len(found.child):,} candidate parent sets in {seconds:.1f} s")
         left = None if self.time_limit is None else max(self.time_limit - seconds, 0.0)
-        solved = solve(found, time_limit=left, tell=self.progress.say)
+        solved = solve(found, time_limit=left, report=self.progress.say)
         bound = max(solved.bound, _bound_beyond(found))
         self.total, gap = solved.score, max(0.0, bound - solved.score)
         self.report = replace(self.report, bound=bound, gap=gap, n_candidates=len(found.child), largest=found.largest)
         self.progress.say(f"score {self.total:.6f}, gap {gap:.6f}, {time.perf_counter() - begun:.1f} s")
         if not self.report.proved_optimal:
-            self._tell_gap(found)
+            self._warn_unproved(found)
         return {
             self.columns[found.child[k]]: tuple(self.columns[i] for i in np.flatnonzero(found.member[k]))
             for k in solved.chosen.tolist()
         }
 
-    def _tell_gap(self, found: Any) -> None:
-        """Warn that the answer is not proved, and say what would help."""
+    def _warn_unproved(self, found: Any) -> None:
+        """Warn that the optimum is not proved, and how to prove it."""
         cut = bool((found.beyond > -np.inf).any())
-        why = f"only sets of up to {found.largest} parents could be looked at" if cut else "time was up"
+        why = f"only sets of up to {found.largest} parents could be considered" if cut else "time was up"
         remedy = (
             "Give max_parents, or raise max_memory and time_limit" if cut else "Raise time_limit or lower max_parents"
         )
@@ -244,7 +244,7 @@ class _Search:
 
 
 def _bound_beyond(found: Any) -> float:
-    """Bound the score of networks in which some column has more parents than were looked at."""
+    """Bound the score of networks in which some column has more parents than were considered."""
     best = np.full(found.n_columns, -np.inf)
     np.maximum.at(best, found.child, found.score)
     most = np.maximum(best, found.beyond)
@@ -261,13 +261,13 @@ def needed_memory(n: int) -> int:
 
 
 def allowed_memory(max_memory: float | None) -> float:
-    """Return the bytes that a search may take: those given, or half of what is free."""
+    """Return the bytes that a search may take: ``max_memory``, or half of the free memory."""
     check_limit("max_memory", max_memory, "bytes")
     return _free_memory() / 2 if max_memory is None else float(max_memory)
 
 
-def refuse_memory(n: int, needed: int, allowed: float) -> None:
-    """Refuse a dynamic programme that would take more memory than it may."""
+def raise_too_large(n: int, needed: int, allowed: float) -> None:
+    """Raise TableTooLargeError for a dynamic programme that would take more memory than it may."""
     msg = (
         f"Dynamic programming over {n} columns takes {needed / GIB:,.2f} GiB, above the {allowed / GIB:,.2f} GiB that "
         "it may take (max_memory). Use method='ip', drop columns, raise max_memory, or use RAIANB or RAIGBN, which "
@@ -277,7 +277,7 @@ def refuse_memory(n: int, needed: int, allowed: float) -> None:
 
 
 def _free_memory() -> float:
-    """Return the bytes of memory that are free, as far as the machine tells."""
+    """Return the bytes of free memory, or of all memory where the system does not report it."""
     try:
         with open("/proc/meminfo") as file:
             kibibytes = next(line.split()[1] for line in file if line.startswith("MemAvailable"))

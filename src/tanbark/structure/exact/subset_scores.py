@@ -125,13 +125,14 @@ def _score_by_tables(rows: Any, ess: float, caches: list[Any], advance: Callable
 
 def _without_column(table: Any, j: int, columns: Any) -> Any:
     """Sum a column out of a sparse table."""
-    from tanbark.structure.exact import subset_kernels as kernels
+    from tanbark.structure.exact.subset_kernels import Root
+    from tanbark.structure.exact.table_kernels import drop_sparse
 
     keys, counts = np.empty_like(table.keys), np.empty_like(table.counts)
     low = int(columns.widths[j + 1 :].sum())
-    size = kernels.drop_sparse(table.keys, table.counts, len(keys), low, int(columns.widths[j]), keys, counts)
+    size = drop_sparse(table.keys, table.counts, len(keys), low, int(columns.widths[j]), keys, counts)
     mask = table.mask & ~(1 << int(columns.places[j]))
-    return kernels.Root(keys[:size], counts[:size], mask, table.q / columns.n_states[j])
+    return Root(keys[:size], counts[:size], mask, table.q / columns.n_states[j])
 
 
 def _run_tasks(

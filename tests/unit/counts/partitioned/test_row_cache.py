@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from strategies import make_table
-from tanbark.counts.partitioned import row_cache as coded_store
-from tanbark.counts.partitioned.row_cache import CodedStore
+from tanbark.counts.partitioned import row_cache
+from tanbark.counts.partitioned.row_cache import RowCache
 from tanbark.table import CodedTable
 
 
@@ -21,21 +21,21 @@ def pieces_of(table, weighted):
     ]
 
 
-def let_go_by(store, pieces):
+def let_go_by(cache, pieces):
     for piece in pieces:
-        assert len(list(store.watch(iter(piece)))) == len(piece)
+        assert len(list(cache.watch(iter(piece)))) == len(piece)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("room", [0, 60, 10**6])
 def test_rows_come_back_piece_by_piece(weighted, room, tmp_path):
     pieces = pieces_of(make_table(np.random.default_rng(0), (3, 4, 300, 2), 40, gaps=0.2), weighted)
-    store = CodedStore(pieces[0][0].schema, room, tmp_path)
-    let_go_by(store, pieces)
-    assert store.whole
-    assert store.in_memory == (room == 10**6)
+    cache = RowCache(pieces[0][0].schema, room, tmp_path)
+    let_go_by(cache, pieces)
+    assert cache.whole
+    assert cache.in_memory == (room == 10**6)
     for done in range(3):
-        again = [list(piece) for piece in store.pieces(done)]
+        again = [list(piece) for piece in cache.pieces(done)]
         assert list(map(len, again)) == list(map(len, pieces[done:]))
         for mine, theirs in zip(chain(*again), chain(*pieces[done:]), strict=True):
             assert mine.codes.dtype == theirs.codes.dtype
@@ -50,10 +50,10 @@ def test_rows_come_back_piece_by_piece(weighted, room, tmp_path):
 def test_without_room_nothing_is_kept_and_all_goes_by(trouble, tmp_path, monkeypatch):
     pieces = pieces_of(make_table(np.random.default_rng(0), (3, 2), 40), weighted=False)
     if trouble == "full":
-        monkeypatch.setattr(coded_store, "SPARE", 1 << 60)
+        monkeypatch.setattr(row_cache, "DISK_RESERVE", 1 << 60)
     folder = {"no folder": None, "full": tmp_path, "unwritable": tmp_path / "lacking"}[trouble]
-    store = CodedStore(pieces[0][0].schema, 30, folder)
-    let_go_by(store, pieces)
-    assert not store.whole
-    assert not store.in_memory
-    assert list(store.pieces()) == []
+    cache = RowCache(pieces[0][0].schema, 30, folder)
+    let_go_by(cache, pieces)
+    assert not cache.whole
+    assert not cache.in_memory
+    assert list(cache.pieces()) == []
