@@ -154,7 +154,7 @@ def test_an_interrupted_fit_goes_on_where_it_was(frame, tmp_path, monkeypatch):
     path = write(frame, tmp_path / "rows.parquet", row_group_size=5)
     wanted = saved(tb.KDB().fit(path, target="class"), tmp_path / "a.json")
     rows = tb.scan(path, target="class", checkpoint=tmp_path / "kept", max_memory=1 << 20)
-    asked, real = [], stream.answer_parts
+    asked, real = [], stream.query_parts
 
     def interrupted(*args, **options):
         asked.append(1)
@@ -162,7 +162,7 @@ def test_an_interrupted_fit_goes_on_where_it_was(frame, tmp_path, monkeypatch):
             raise _StopError
         return real(*args, **options)
 
-    monkeypatch.setattr(stream, "answer_parts", interrupted)
+    monkeypatch.setattr(stream, "query_parts", interrupted)
     with pytest.raises(_StopError):
         tb.KDB().fit(rows)
     model = tb.KDB().fit(rows)

@@ -39,7 +39,7 @@ def test_a_model_from_a_file_has_the_bytes_of_one_from_memory(name, frame, parqu
 @pytest.mark.parametrize("name", ["TAN", "KDB", "AODE", "RAIANB", "RAIGBN", "GBN", "BAN", "ChowLiuTree"])
 def test_little_memory_takes_more_passes_and_changes_nothing(name, frame, parquet, tmp_path, monkeypatch):
     rows = replace(tb.scan(parquet, target="class", batch_rows=3), max_memory=0)
-    monkeypatch.setattr("tanbark.counts.partitioned.base.LEAST_CELLS", 300)
+    monkeypatch.setattr("tanbark.counts.partitioned.base.MIN_CELLS", 300)
     ours = LEARNERS[name]().fit(rows)
     theirs = LEARNERS[name]().fit(frame.drop(columns="class"), frame["class"])
     assert saved(ours, tmp_path / "a.json") == saved(theirs, tmp_path / "b.json")
@@ -199,7 +199,7 @@ def test_rows_that_are_read_often_are_kept_in_a_file(name, scratch, frame, parqu
     read = []
     plain = RowReader.coded
     monkeypatch.setattr(RowReader, "coded", lambda self, *rest: (read.append(1), plain(self, *rest))[1])
-    monkeypatch.setattr("tanbark.counts.partitioned.base.LEAST_CELLS", 60)
+    monkeypatch.setattr("tanbark.counts.partitioned.base.MIN_CELLS", 60)
     rows = replace(tb.scan(parquet, target="class", batch_rows=3, scratch=scratch), max_memory=0)
     ours = LEARNERS[name]().fit(rows)
     theirs = LEARNERS[name]().fit(frame.drop(columns="class"), frame["class"])

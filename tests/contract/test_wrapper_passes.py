@@ -68,7 +68,7 @@ def told(learnt):
 @pytest.mark.parametrize(("gaps", "weighted"), [(0.0, False), (0.15, True)], ids=["whole", "gaps and weights"])
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_every_wrapper_takes_the_steps_it_takes_in_memory(name, gaps, weighted, scoring, least_cells, monkeypatch):
-    monkeypatch.setattr("tanbark.counts.partitioned.base.LEAST_CELLS", least_cells)
+    monkeypatch.setattr("tanbark.counts.partitioned.base.MIN_CELLS", least_cells)
     table, options = dependent_rows(5, gaps=gaps, weighted=weighted), {"cv": 4, "random_state": 3, "scoring": scoring}
     rows, counts = MemoryCounts(table), streamed(table)
     theirs = LEARNERS[name].learn(rows, evaluate=make_evaluator(rows, rows, **options), tol=0.0)

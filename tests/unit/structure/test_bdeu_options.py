@@ -98,7 +98,7 @@ def test_a_search_that_is_cut_off_tells_its_gap(monkeypatch):
     assert clf.report_.bound == pytest.approx(clf.structure_score_ + clf.report_.gap)
     whole = tb.ExactANB(max_memory=50_000_000, max_parents=3).fit(X, y)
     assert clf.structure_score_ - 1e-8 <= whole.structure_score_ <= clf.report_.bound
-    monkeypatch.setattr(exact, "ROWS_A_SECOND", 1e30)
+    monkeypatch.setattr(exact, "LISTING_SPEED", 1e30)
     with pytest.warns(tb.NotProvedWarning, match="time was up"):
         hurried = tb.ExactANB(max_parents=2, method="ip", time_limit=1e-9).fit(X, y)
     assert hurried.structure_score_ <= whole.structure_score_ <= hurried.report_.bound + 1e-8
