@@ -31,6 +31,7 @@ def _bic(counts: Floats, n_configs: int, ess: float) -> Floats:
 
 
 def _log_marginal(counts: Floats, alpha: float) -> Floats:
+    # log_marginal for a stack; another order of the sums would change the last bit of scores in saved model files
     whole = alpha * counts.shape[2]
     cells = gammaln(counts + alpha).sum(axis=(1, 2)) - counts[0].size * gammaln(alpha)
     return np.asarray(cells + counts.shape[1] * gammaln(whole) - gammaln(counts.sum(axis=2) + whole).sum(axis=1))

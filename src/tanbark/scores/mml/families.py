@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from tanbark.arrays import Floats
 from tanbark.errors import find
-from tanbark.scores.dirichlet import log_marginal
+from tanbark.scores.dirichlet import log_gamma_ratio, log_marginal
 from tanbark.scores.mml.lengths import STATED, MessageLength, lattice
 
 
@@ -179,7 +179,7 @@ def arc_gains(counts: ArrayLike, *, alpha: float = 1.0) -> tuple[Floats, Floats]
     (3.2268, 3.2268)
     """
     n = np.asarray(counts, dtype=float)
-    cells = _rising(n, alpha).sum(axis=(-3, -2, -1))
+    cells = log_gamma_ratio(n, alpha).sum(axis=(-3, -2, -1))
     return _both_ways(cells, n.sum(axis=-2), n.sum(axis=-3), alpha)
 
 
@@ -197,7 +197,7 @@ def sparse_arc_gains(
     >>> round(forth, 4), round(back, 4)
     (3.2268, 3.2268)
     """
-    told = np.asarray(_rising(np.asarray(cells, dtype=float), alpha).sum())
+    told = np.asarray(log_gamma_ratio(np.asarray(cells, dtype=float), alpha).sum())
     forth, back = _both_ways(told, np.asarray(x_class, dtype=float), np.asarray(y_class, dtype=float), alpha)
     return float(forth), float(back)
 
@@ -207,12 +207,10 @@ def _both_ways(cells: Floats, x_class: Floats, y_class: Floats, alpha: float) ->
 
     def gain(child: Floats, parent: Floats) -> Floats:
         states = child.shape[-2]
-        alone = _rising(by_class, states * alpha).sum(axis=-1) - _rising(child, alpha).sum(axis=(-2, -1))
-        helped = _rising(parent, states * alpha).sum(axis=(-2, -1)) - cells
+        alone = log_gamma_ratio(by_class, states * alpha).sum(axis=-1) - log_gamma_ratio(child, alpha).sum(
+            axis=(-2, -1)
+        )
+        helped = log_gamma_ratio(parent, states * alpha).sum(axis=(-2, -1)) - cells
         return np.asarray(alone - helped)
 
     return gain(y_class, x_class), gain(x_class, y_class)
-
-
-def _rising(n: Floats, alpha: float) -> Floats:
-    return np.asarray(gammaln(n + alpha) - gammaln(alpha))

@@ -33,6 +33,7 @@ ADDED, REMOVED = 1, -1  # the sign of a gain: of a candidate, or of the removal 
 @kernel
 def _log_gamma(x: float) -> float:
     """Return ln Gamma(x) for x > 0: Stirling's series past 10, and the recursion up to there."""
+    # math.lgamma differs in the last bit, and with it the scores in model files that were saved before.
     shift = 1.0
     while x < 10.0:
         shift *= x
