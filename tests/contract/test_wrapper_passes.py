@@ -89,9 +89,9 @@ def test_tables_of_the_folds_are_those_recounted(gaps, weighted, smooth):
     structure = ((), (0,), (0, 1), None, (2,))
     passes.score(structure)
     memory = FoldEvaluator(table.codes, table.schema, folds, weights=table.weights, smooth=smooth)
-    assert set(passes._tables) == {(0, ()), (1, (0,)), (2, (0, 1)), (4, (2,))}
-    for (feature, parents), found in passes._tables.items():
-        assert np.array_equal(found, memory.fold_tables((feature, parents)))
+    assert set(passes._cpts) == {(0, ()), (1, (0,)), (2, (0, 1)), (4, (2,))}
+    for (feature, parents), found in passes._cpts.items():
+        assert np.array_equal(found, memory.fold_cpts((feature, parents)))
         for fold in range(4):
             rest = folds != fold
             weights = None if table.weights is None else table.weights[rest]
@@ -110,7 +110,7 @@ def test_rows_that_are_impossible_get_the_class_prior_in_passes_too():
     for settled in structures:
         passes.settle(settled)
         memory.settle(settled)
-        passes.hear(structures)
+        passes.prefetch(structures)
         assert [passes.score(s) for s in structures] == [memory.score(s) for s in structures]
 
 
@@ -123,12 +123,12 @@ def test_structures_that_are_heard_of_together_take_two_passes_and_known_familie
     candidates = [(*start[:y], (0,), *start[y + 1 :]) for y in range(1, 5)]
     passes.settle(start)
     before = counts.passes.total
-    passes.hear(candidates)
+    passes.prefetch(candidates)
     assert counts.passes.total == before + 2
     assert all(passes.score(candidate) > 0 for candidate in candidates)
     assert counts.passes.total == before + 2
     passes.settle(candidates[0])
-    passes.hear([((), (0,), (0,), (), ()), ((), (0,), (), (0,), ())])
+    passes.prefetch([((), (0,), (0,), (), ()), ((), (0,), (), (0,), ())])
     assert counts.passes.total == before + 3
 
 
@@ -137,7 +137,7 @@ def test_a_family_that_needs_too_large_a_table_is_never_counted():
     passes = FoldPasses(streamed(table), np.arange(table.n_rows) % 3, max_cells=18)
     assert passes.score(((), (0,), (), (), ())) > 0
     assert passes.score(((), (), (), (0, 1), ())) == -np.inf
-    assert (3, (0, 1)) not in passes._tables
+    assert (3, (0, 1)) not in passes._cpts
 
 
 @pytest.mark.parametrize("cls", SEARCHES)
@@ -180,7 +180,7 @@ def test_a_splitter_and_options_of_a_named_learner_work_in_passes(tmp_path):
 
 def test_rows_that_fit_are_taken_into_memory(monkeypatch):
     frame = mixed_table(rows=60)
-    monkeypatch.setattr(FoldPasses, "hear", None)
+    monkeypatch.setattr(FoldPasses, "prefetch", None)
     assert tb.HillClimbTAN(cv=3, random_state=1).fit(tb.scan(frame, target="class")).passes_ <= 4
 
 

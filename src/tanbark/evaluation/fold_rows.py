@@ -1,8 +1,8 @@
 """Rows laid out in folds: each one's log-joint by its own fold's model, at the cost of what changed since the last.
 
-A family's log-probabilities are kept for all complete rows, each read from its own fold's table, so that another
-structure costs the families in which it differs. Rows with gaps are summed out exactly, group by group of connected
-features, and groups are kept likewise.
+A family's log-probabilities are kept for all complete rows, each read from its own fold's CPT, so that another
+structure costs the families in which it differs. Missing values are summed out exactly, one connected component of the
+features after another, and components are kept likewise.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from tanbark.structure.wrapper.search import Structure, supernodes
 from tanbark.table import Schema, missing_code
 from tanbark.table.coded import code_dtype
 
-Family = tuple[int, tuple[int, ...]]
-Group = tuple[Family, ...]
+FeatureFamily = tuple[int, tuple[int, ...]]
+Component = tuple[FeatureFamily, ...]
 
 KEPT_BYTES = 1 << 29  # families' log-probabilities that are remembered
-COMBINATIONS = 1 << 12  # gaps with more combinations are summed out by elimination instead of enumeration
+COMBINATIONS = 1 << 12  # joint states of missing values up to which they are enumerated; beyond, variable elimination
 
 
 class FoldRows(ABC):
-    """Log-joints of rows; a subclass gives the models of the folds.
+    """Log-joints of rows; a subclass provides the models of the folds.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ class FoldRows(ABC):
         may_vanish: bool = True, kept_bytes: int | None = None,
     ) -> None:  # fmt: skip
         self._schema, self._n_folds = schema, n_folds
-        gaps = (codes[: schema.target] == missing_code(codes)).any(axis=0)
-        order = np.lexsort((folds, gaps))
+        missing = (codes[: schema.target] == missing_code(codes)).any(axis=0)
+        order = np.lexsort((folds, missing))
         self._codes = np.ascontiguousarray(with_folds(codes, folds, n_folds)[:, order])
         self._states = np.array([*schema.cardinalities, n_folds], np.int64)
         self._weights = np.zeros(0) if weights is None else weights[order]
-        n_complete = int((~gaps).sum())
+        n_complete = int((~missing).sum())
         counted = np.ones(len(folds)) if weights is None else weights[order]
         self._parts = [self._part(0, n_complete, counted), self._part(n_complete, len(folds), counted)]
         self._kept: OrderedDict[Any, Floats] = OrderedDict()
@@ -70,7 +70,7 @@ class FoldRows(ABC):
         self.settle((None,) * schema.target)
 
     @abstractmethod
-    def fold_tables(self, family: Family) -> Floats:
+    def fold_cpts(self, family: FeatureFamily) -> Floats:
         """Estimate P(feature | parents, class) for every fold from the counts of all rows less the fold's own."""
 
     @abstractmethod
@@ -85,9 +85,9 @@ class FoldRows(ABC):
 
     def settle(self, structure: Structure) -> None:
         """Make a structure the one that the next ones are compared with."""
-        self._families, self._groups = families(structure), _groups(structure)
+        self._families, self._components = feature_families(structure), _components(structure)
         self._complete = _total(self._prior[0], map(self._family_logs, sorted(self._families)))
-        self._with_gaps = _total(self._prior[1], map(self._group_logs, sorted(self._groups)))
+        self._with_missing = _total(self._prior[1], map(self._component_logs, sorted(self._components)))
 
     def fold_sums(self, structure: Structure, scoring: str) -> Floats:
         """Add up, for every fold, the weight of right predictions, or weighted log-posteriors of the right class."""
@@ -104,14 +104,16 @@ class FoldRows(ABC):
 
     def joints(self, structure: Structure) -> tuple[Floats, Floats]:
         """Return log P(class, observed) of the complete rows and of the others, each by its own fold's model."""
-        complete, with_gaps = self._complete, self._with_gaps
+        complete, with_missing = self._complete, self._with_missing
         if len(complete):
-            new = families(structure)
+            new = feature_families(structure)
             complete = self._changed(complete, self._prior[0], self._families, new, self._family_logs)
-        if len(with_gaps):
-            groups = _groups(structure)
-            with_gaps = self._changed(with_gaps, self._prior[1], self._groups, groups, self._group_logs)
-        return complete, with_gaps
+        if len(with_missing):
+            components = _components(structure)
+            with_missing = self._changed(
+                with_missing, self._prior[1], self._components, components, self._component_logs
+            )
+        return complete, with_missing
 
     def _changed(
         self, settled: Floats, prior: Floats, old: frozenset[Any], new: frozenset[Any], logs: Callable[[Any], Floats]
@@ -131,11 +133,11 @@ class FoldRows(ABC):
             out[lost] = _total(prior[lost], (logs(part)[lost] for part in sorted(new)))
         return out
 
-    def _family_logs(self, family: Family) -> Floats:
+    def _family_logs(self, family: FeatureFamily) -> Floats:
         return self._remember(("family", family), lambda: self._gather(family), self._may_vanish)
 
-    def _group_logs(self, group: Group) -> Floats:
-        return self._remember(("group", group), lambda: self._sum_out(group), True)
+    def _component_logs(self, component: Component) -> Floats:
+        return self._remember(("component", component), lambda: self._sum_out(component), True)
 
     def _remember(self, key: Any, make: Callable[[], Floats], may_vanish: bool) -> Floats:
         """Keep the last results within a fixed amount of memory; note logarithms of zero where there may be some."""
@@ -150,19 +152,19 @@ class FoldRows(ABC):
             self._kept_bytes -= self._kept.popitem(last=False)[1].nbytes
         return value
 
-    def _gather(self, family: Family) -> Floats:
+    def _gather(self, family: FeatureFamily) -> Floats:
         from tanbark.evaluation import kernels as fold_kernels
 
         codes, labels, _, bounds = self._parts[0]
         out = np.empty((len(labels), self._schema.cardinalities[self._schema.target]))
         if len(out):
             members, strides, _ = self._layout((*family[1], family[0]))
-            tables = self.fold_tables(family).reshape(len(bounds) - 1, -1)
-            fold_kernels.gather_fold_logs(codes, members, strides, self._states, tables, bounds, out)
+            cpts = self.fold_cpts(family).reshape(len(bounds) - 1, -1)
+            fold_kernels.gather_fold_logs(codes, members, strides, self._states, cpts, bounds, out)
         return out
 
     def _layout(self, scope: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[int, ...]]:
-        """Return the members of a table with the class last, their strides in it, and its shape."""
+        """Return the members of a CPT with the class last, their strides in it, and its shape."""
         sizes = self._schema.cardinalities
         stride, strides = sizes[-1], []
         for member in reversed(scope):
@@ -171,71 +173,73 @@ class FoldRows(ABC):
         shape = (*(sizes[member] for member in scope), sizes[-1])
         return np.array(scope, np.int64), np.array(strides[::-1], np.int64), shape
 
-    def _sum_out(self, group: Group) -> Floats:
-        """Return the log-evidence of a group of connected features for the rows with gaps."""
+    def _sum_out(self, component: Component) -> Floats:
+        """Return the log-evidence of a connected component of features for the rows with missing values."""
         codes, labels, _, bounds = self._parts[1]
         out = np.zeros((len(labels), self._schema.cardinalities[self._schema.target]))
         if len(out):
-            tables = [self.fold_tables(family) for family in group]
-            if all(len(parents) <= 1 for _, parents in group):
-                self._pass_up(group, tables, codes, bounds, out)
+            cpts = [self.fold_cpts(family) for family in component]
+            if all(len(parents) <= 1 for _, parents in component):
+                self._pass_up(component, cpts, codes, bounds, out)
             else:
-                self._enumerate(group, tables, codes, bounds, out)
+                self._enumerate(component, cpts, codes, bounds, out)
         return out
 
     def _pass_up(
-        self, group: Group, tables: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
+        self, component: Component, cpts: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
     ) -> None:
         """Sum out a tree of features, fold by fold."""
         from tanbark.inference import forest_kernels
 
         n, n_classes = self._schema.target, out.shape[1]
         starts, parent = np.zeros(n, np.int64), np.full(n, -1, np.int64)
-        for (feature, parents), start in zip(group, ends_of([table[0].size for table in tables]), strict=False):
+        for (feature, parents), start in zip(component, ends_of([cpt[0].size for cpt in cpts]), strict=False):
             starts[feature], parent[feature] = start, parents[0] if parents else -1
-        order = np.array([feature for feature, _ in reversed(_parents_first(group))], np.int64)
+        order = np.array([feature for feature, _ in reversed(_parents_first(component))], np.int64)
         messages = ends_of((self._states[:n] * n_classes).tolist())
-        for fold, (values, logs) in enumerate(_by_fold(tables)):
+        for fold, (values, logs) in enumerate(_by_fold(cpts)):
             forest = Forest(values, logs, starts, self._states[:n], parent, order, messages)
             forest_kernels.add_forest(codes, forest, bounds[fold], bounds[fold + 1], out)
         doubtful = np.flatnonzero(np.isneginf(out).any(axis=1))  # zero, or below the range of floats
-        self._eliminate(group, tables, codes, doubtful, out)
+        self._eliminate(component, cpts, codes, doubtful, out)
 
     def _enumerate(
-        self, group: Group, tables: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
+        self, component: Component, cpts: list[Floats], codes: Codes, bounds: NDArray[np.int64], out: Floats
     ) -> None:
-        """Sum out any other group by enumeration, fold by fold, and what is too large for that by elimination."""
+        """Sum out any other component by enumeration, fold by fold, and what is too large for that by elimination."""
         from tanbark.inference import missing_kernels
 
-        nodes, last = [feature for feature, _ in group], len(group)
+        nodes, last = [feature for feature, _ in component], len(component)
         place = {feature: k for k, feature in enumerate(nodes)}
-        scopes = [(*(place[p] for p in parents), place[feature], last) for feature, parents in group]
+        scopes = [(*(place[p] for p in parents), place[feature], last) for feature, parents in component]
         sizes = (*self._states[nodes].tolist(), out.shape[1])
         factors = lay_out(scopes, sizes, last, np.zeros(0))
-        order = np.array([place[feature] for feature, _ in reversed(_parents_first(group))], np.int64)
+        order = np.array([place[feature] for feature, _ in reversed(_parents_first(component))], np.int64)
         flat = FlatNetwork(np.array(sizes, np.int64), factors, order, np.zeros(0, np.bool_))
         own, left = np.ascontiguousarray(codes[nodes]), np.zeros(len(out), np.bool_)
-        for fold, (values, logs) in enumerate(_by_fold(tables)):
+        for fold, (values, logs) in enumerate(_by_fold(cpts)):
             model = flat._replace(cpts=factors._replace(values=values))
             missing_kernels.add_enumerated(own, model, logs, COMBINATIONS, bounds[fold], bounds[fold + 1], out, left)
-        self._eliminate(group, tables, codes, np.flatnonzero(left), out)
+        self._eliminate(component, cpts, codes, np.flatnonzero(left), out)
 
-    def _eliminate(self, group: Group, tables: list[Floats], codes: Codes, rows: NDArray[np.intp], out: Floats) -> None:
-        """Sum some rows out by the general way, the rows of a fold at once."""
+    def _eliminate(
+        self, component: Component, cpts: list[Floats], codes: Codes, rows: NDArray[np.intp], out: Floats
+    ) -> None:
+        """Sum out some rows by the general method, the rows of a fold at once."""
         if not len(rows):
             return
         target, sizes = self._schema.target, self._schema.cardinalities
-        members = [feature for feature, _ in group]
+        members = [feature for feature, _ in component]
         parents: list[tuple[int, ...]] = [()] * (target + 1)
-        for feature, above in group:
+        for feature, above in component:
             parents[feature] = (*above, target)
         dag = Dag(self._schema.names, tuple(parents))
         for fold in np.unique(codes[target + 1, rows]):
             chosen = rows[codes[target + 1, rows] == fold]
             full: list[Floats] = [np.full(size, 1.0 / size) for size in sizes]
             full[target] = np.ones(sizes[target])
-            for feature, table in zip(members, tables, strict=True):
-                full[feature] = table[fold]
+            for feature, cpt in zip(members, cpts, strict=True):
+                full[feature] = cpt[fold]
             seen = np.full((target, len(chosen)), missing_code(codes), codes.dtype)
             seen[members] = codes[np.ix_(members, chosen)]
             part = np.zeros((len(chosen), sizes[target]))
@@ -251,9 +255,9 @@ def with_folds(codes: Codes, folds: NDArray[np.integer], n_folds: int) -> Codes:
     return wide
 
 
-def _by_fold(tables: list[Floats]) -> Iterator[tuple[Floats, Floats]]:
+def _by_fold(cpts: list[Floats]) -> Iterator[tuple[Floats, Floats]]:
     """Put the CPTs of every fold one after another; yield them and their logarithms."""
-    flat = np.concatenate([table.reshape(len(table), -1) for table in tables], axis=1)
+    flat = np.concatenate([cpt.reshape(len(cpt), -1) for cpt in cpts], axis=1)
     with np.errstate(divide="ignore"):
         logs = np.log(flat)
     yield from zip(flat, logs, strict=True)
@@ -266,20 +270,20 @@ def _total(start: Floats, parts: Iterable[Floats]) -> Floats:
     return out
 
 
-def families(structure: Structure) -> frozenset[Family]:
+def feature_families(structure: Structure) -> frozenset[FeatureFamily]:
     """List the features that are in, each with its feature parents."""
     return frozenset((feature, parents) for feature, parents in enumerate(structure) if parents is not None)
 
 
-def _groups(structure: Structure) -> frozenset[Group]:
+def _components(structure: Structure) -> frozenset[Component]:
     return frozenset(
         tuple((feature, structure[feature] or ()) for feature in members) for members in supernodes(structure)
     )
 
 
-def _parents_first(group: Group) -> Group:
-    """Order the families of a group so that parents come before their children."""
-    waiting, ordered = dict(group), []
+def _parents_first(component: Component) -> Component:
+    """Order the families of a component so that parents come before their children."""
+    waiting, ordered = dict(component), []
     done: set[int] = set()
     while waiting:
         ready = [feature for feature, parents in waiting.items() if done.issuperset(parents)]
@@ -288,12 +292,12 @@ def _parents_first(group: Group) -> Group:
     return tuple(ordered)
 
 
-def too_large(structure: Structure, settled: frozenset[Family], schema: Schema, max_cells: int | None) -> bool:
-    """Return whether a family that is new needs a larger table than allowed."""
+def too_large(structure: Structure, settled: frozenset[FeatureFamily], schema: Schema, max_cells: int | None) -> bool:
+    """Return whether a family that is new needs a larger CPT than allowed."""
     if max_cells is None:
         return False
     sizes = schema.cardinalities
     return any(
         math.prod(sizes[c] for c in (*parents, feature, -1)) > max_cells
-        for feature, parents in families(structure) - settled
+        for feature, parents in feature_families(structure) - settled
     )

@@ -1,6 +1,6 @@
 """Cross-validated scores of structures for rows in memory.
 
-Every fold's model comes from the whole table's counts less the fold's own.
+Every fold's model comes from the counts of all rows less the fold's own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_at_least
 from tanbark.errors import find
-from tanbark.evaluation.fold_rows import Family, FoldRows, too_large
+from tanbark.evaluation.fold_rows import FeatureFamily, FoldRows, too_large
 from tanbark.params import Smoothing, estimate
 from tanbark.params.dirichlet import LARGEST_ALPHA
 from tanbark.structure.wrapper.search import Structure
@@ -37,10 +37,10 @@ class FoldEvaluator(FoldRows):
     smooth : float
         What is added to every cell of the fold models.
     scoring : {"accuracy", "log-loss"}
-        The mean over the folds of the share of right predictions (ties go to the first class), or of the mean
+        The mean over the folds of the fraction of right predictions (ties go to the first class), or of the mean
         log-posterior of the right class, in nats. A row that is impossible under every class gets the class prior.
     max_cells : int, optional
-        A structure with a family that needs a larger table has the score -inf.
+        A structure with a family that needs a larger CPT has the score -inf.
     """
 
     at_once = 1
@@ -61,7 +61,7 @@ class FoldEvaluator(FoldRows):
         """The score that nothing can exceed."""
         return best_possible(self._scoring)
 
-    def hear(self, structures: Sequence[Structure]) -> None:
+    def prefetch(self, structures: Sequence[Structure]) -> None:
         """Do nothing: with rows in memory a structure is scored when it is asked for."""
 
     def score(self, structure: Structure) -> float:
@@ -70,11 +70,11 @@ class FoldEvaluator(FoldRows):
             return -math.inf
         return float((self.fold_sums(structure, self._scoring) / self._fold_weight).mean())
 
-    def fold_tables(self, family: Family) -> Floats:
+    def fold_cpts(self, family: FeatureFamily) -> Floats:
         """Estimate P(feature | parents, class) for every fold from the counts of all rows less the fold's own."""
-        return self._remember(("tables", family), lambda: self._estimate(family), False)
+        return self._remember(("cpts", family), lambda: self._estimate(family), False)
 
-    def _estimate(self, family: Family) -> Floats:
+    def _estimate(self, family: FeatureFamily) -> Floats:
         from tanbark.evaluation import kernels as fold_kernels
 
         members, strides, shape = self._layout((*family[1], family[0]))
@@ -83,18 +83,18 @@ class FoldEvaluator(FoldRows):
         fold_kernels.estimate_folds(self._codes, self._weights, members, strides, self._states, smooth, out)
         return out.reshape(len(out), *shape)
 
-    def _gather(self, family: Family) -> Floats:
-        """Estimate and read in one go where no row has a gap, for which the tables would be asked again."""
+    def _gather(self, family: FeatureFamily) -> Floats:
+        """Estimate and read in one pass where all rows are complete; rows with missing values need the CPTs again."""
         if len(self._parts[1][1]):
             return super()._gather(family)
         from tanbark.evaluation import kernels as fold_kernels
 
         members, strides, shape = self._layout((*family[1], family[0]))
-        tables = np.empty((self._n_folds, math.prod(shape)))
+        cpts = np.empty((self._n_folds, math.prod(shape)))
         out = np.empty((self._codes.shape[1], shape[-1]))
         fold_kernels.estimate_fold_logs(
             self._codes, self._weights, members, strides, self._states, float(self._smoothing.alpha),
-            self._parts[0][3], tables, out,
+            self._parts[0][3], cpts, out,
         )  # fmt: skip
         return out
 
@@ -119,6 +119,6 @@ def best_possible(scoring: str) -> float:
 
 
 def check_scoring(scoring: str, smooth: object) -> None:
-    """Refuse an unknown measure and a smoothing that is no number."""
+    """Validate the measure and the smoothing."""
     find("scoring", scoring, {"accuracy": None, "log-loss": None})
     check_at_least("smooth", smooth, 0, LARGEST_ALPHA)

@@ -23,7 +23,7 @@ def make_evaluator(
     counts: Any, rows: MemoryCounts | None, *, cv: Any = 10, smooth: float = 0.01, scoring: str = "accuracy",
     random_state: Any = None, max_cells: int | None = None,
 ) -> FoldEvaluator | FoldPasses:  # fmt: skip
-    """Lay rows out in folds and give what scores structures on them; without rows in memory, in passes."""
+    """Assign rows to folds and return an evaluator of structures; without rows in memory it works in passes."""
     check_scoring(scoring, smooth)
     if rows is None:
         folds = make_folds(cv, _labels(counts), random_state, counts.kept_rows)
@@ -54,7 +54,7 @@ def make_folds(
 ) -> NDArray[np.integer]:
     """Assign every row its fold: from a number of stratified folds, a splitter of scikit-learn, or folds by row.
 
-    Folds by row are those of the rows that were given; ``kept_rows`` tells which of them are learnt from.
+    Folds by row are those of the rows that were given; ``kept_rows`` returns a mask of those that are learnt from.
     """
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return _stratified(int(cv), labels, random_state)
@@ -100,7 +100,7 @@ def _read_folds(cv: Any) -> NDArray[Any]:
     if folds.ndim == 1 and folds.dtype.kind == "O" and all(isinstance(fold, str) for fold in folds):
         folds = folds.astype(np.str_)
     if folds.ndim != 1 or folds.dtype.kind not in "biufUST" or (folds.dtype.kind == "f" and np.isnan(folds).any()):
-        msg = f"cv, given as folds by row, must be numbers or names without gaps; got {cv!r:.80}."
+        msg = f"cv, given as folds by row, must be numbers or names without missing values; got {cv!r:.80}."
         raise OptionError(msg)
     return folds
 

@@ -1,4 +1,8 @@
-"""The compiled loops of cross-validated search."""
+"""The compiled loops of cross-validated search.
+
+A CPT of every fold is estimated from the counts of all rows less the fold's own: one count per row and fold, then a
+subtraction per cell. ``cpts[fold]`` is flat with the classes last; rows are sorted by fold.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ def estimate_folds(
 ) -> None:
     """Estimate P(last member | other members, class) of every fold from all rows less the fold's own.
 
-    ``codes`` ends with the class and the fold; ``out[fold]`` is flat with the classes last. Rows with a gap in a member
+    ``codes`` ends with the class and the fold; ``out[fold]`` is flat with the classes last. Rows with a missing member
     do not count, and a configuration without mass becomes uniform.
     """
     places = np.zeros(codes.shape[1], np.int64)
@@ -41,13 +45,13 @@ def _estimate(
 @kernel
 def estimate_fold_logs(
     codes: Array, weights: Array, members: Array, strides: Array, n_states: Array, smooth: float, bounds: Array,
-    tables: Array, out: Array,
+    cpts: Array, out: Array,
 ) -> None:  # fmt: skip
     """Do the work of ``estimate_folds`` and of ``gather_fold_logs`` for rows that are all complete."""
     places = np.zeros(codes.shape[1], np.int64)
     _add_places(codes, members, strides, n_states, places)
-    _estimate(codes, weights, places, n_states, n_states[members[-1]], smooth, tables)
-    _gather(places, tables, bounds, out)
+    _estimate(codes, weights, places, n_states, n_states[members[-1]], smooth, cpts)
+    _gather(places, cpts, bounds, out)
 
 
 @kernel
@@ -74,7 +78,7 @@ def smooth_folds(out: Array, states: int, n_classes: int, smooth: float) -> None
 
 @kernel
 def _add_places(codes: Array, members: Array, strides: Array, n_states: Array, places: Array) -> None:
-    """Find the place of every row in a table, without the class; below 0 where a member is missing."""
+    """Find the place of every row in a CPT, without the class; below 0 where a member is missing."""
     for m in range(len(members)):
         values, states, stride = codes[members[m]], n_states[members[m]], strides[m]
         for row in range(len(places)):
@@ -84,24 +88,24 @@ def _add_places(codes: Array, members: Array, strides: Array, n_states: Array, p
 
 @kernel
 def gather_fold_logs(
-    codes: Array, members: Array, strides: Array, n_states: Array, tables: Array, bounds: Array, out: Array
+    codes: Array, members: Array, strides: Array, n_states: Array, cpts: Array, bounds: Array, out: Array
 ) -> None:
-    """Read the logarithm of one family's table of each row's own fold: ``out[row, class]``.
+    """Read the logarithm of one family's CPT of each row's own fold: ``out[row, class]``.
 
-    ``tables[fold]`` is flat with the classes last; ``bounds[fold]`` and ``bounds[fold + 1]`` bound the fold's rows.
+    ``cpts[fold]`` is flat with the classes last; ``bounds[fold]`` and ``bounds[fold + 1]`` bound the fold's rows.
     """
     places = np.zeros(len(out), np.int64)
     _add_places(codes, members, strides, n_states, places)
-    _gather(places, tables, bounds, out)
+    _gather(places, cpts, bounds, out)
 
 
 @kernel
-def _gather(places: Array, tables: Array, bounds: Array, out: Array) -> None:
+def _gather(places: Array, cpts: Array, bounds: Array, out: Array) -> None:
     n_classes = out.shape[1]
-    logs = np.empty(tables.shape[1])
+    logs = np.empty(cpts.shape[1])
     for fold in range(len(bounds) - 1):
         for cell in range(len(logs)):
-            logs[cell] = np.log(tables[fold, cell]) if tables[fold, cell] > 0.0 else -np.inf
+            logs[cell] = np.log(cpts[fold, cell]) if cpts[fold, cell] > 0.0 else -np.inf
         for row in range(bounds[fold], bounds[fold + 1]):
             for c in range(n_classes):
                 out[row, c] = logs[places[row] + c]

@@ -59,7 +59,7 @@ def test_subtracted_tables_equal_recounted_ones(seed, weighted, gaps, smooth):
     table, folds = draw(rng, gaps=gaps, weighted=weighted)
     evaluate = evaluator(table, folds, smooth=smooth)
     for family in ((0, ()), (1, (0,)), (3, (1, 2)), (4, (0, 2, 3))):
-        found = evaluate.fold_tables(family)
+        found = evaluate.fold_cpts(family)
         assert len(found) == len(np.unique(folds))
         for fold in range(len(found)):
             assert np.array_equal(found[fold], recounted(table, folds, fold, family, smooth))
@@ -130,10 +130,10 @@ def test_gaps_are_summed_out_exactly(monkeypatch, name, smooth, combinations):
     rng = np.random.default_rng([len(name), combinations])
     table, folds = draw(rng, gaps=0.45, rows=30)
     structure = STRUCTURES[name]
-    complete, with_gaps = evaluator(table, folds, smooth=smooth).joints(structure)
+    complete, with_missing = evaluator(table, folds, smooth=smooth).joints(structure)
     first, second = sorted_rows(table, folds)
     assert len(second) > 20
-    for found, rows in ((complete, first), (with_gaps, second)):
+    for found, rows in ((complete, first), (with_missing, second)):
         expected = brute_force(table, folds, structure, smooth, rows).reshape(found.shape)
         assert np.array_equal(np.isneginf(found), np.isneginf(expected))
         assert np.where(np.isneginf(found), 0, found) == approx(np.where(np.isneginf(found), 0, expected), abs=1e-10)
@@ -143,9 +143,9 @@ def test_elimination_really_stands_in(monkeypatch):
     asked = []
     plain = FoldEvaluator._eliminate
 
-    def record(self, group, tables, codes, rows, out):
+    def record(self, component, cpts, codes, rows, out):
         asked.append(len(rows))
-        plain(self, group, tables, codes, rows, out)
+        plain(self, component, cpts, codes, rows, out)
 
     monkeypatch.setattr(FoldEvaluator, "_eliminate", record)
     table, folds = draw(np.random.default_rng(0), gaps=0.4, rows=30)
@@ -163,9 +163,9 @@ def test_a_long_chain_of_gaps_does_not_underflow():
     folds = np.arange(30) % 3
     chain = ((), *((i,) for i in range(399)))
     evaluate = evaluator(table, folds, scoring="log-loss")
-    complete, with_gaps = evaluate.joints(chain)
-    assert np.isfinite(with_gaps).all()
-    assert with_gaps.max() < -100
+    complete, with_missing = evaluate.joints(chain)
+    assert np.isfinite(with_missing).all()
+    assert with_missing.max() < -100
     assert np.isfinite(evaluate.score(chain))
     assert len(complete) == 0
 
@@ -208,7 +208,7 @@ def test_as_many_folds_as_rows(n_folds):
     folds = np.arange(300) % n_folds
     structure = ((), (0,), (0, 1))
     evaluate = evaluator(table, folds)
-    found = evaluate.fold_tables((2, (0, 1)))
+    found = evaluate.fold_cpts((2, (0, 1)))
     assert len(found) == n_folds
     for fold in (0, 1, n_folds - 1):
         assert np.array_equal(found[fold], recounted(table, folds, fold, (2, (0, 1)), 0.01))
@@ -246,7 +246,7 @@ def test_families_are_remembered():
     assert counted[5:] == [(1, (0,)), (2, (1,))]
 
 
-def test_a_step_with_gaps_sums_out_the_changed_groups_only():
+def test_a_step_with_missing_sums_out_the_changed_groups_only():
     table, folds = draw(np.random.default_rng(2), rows=60, gaps=0.2)
     evaluate = evaluator(table, folds)
     evaluate.settle(((),) * 5)
@@ -277,7 +277,7 @@ def test_classes_that_tie_go_to_the_first():
 
 def test_groups_are_the_connected_features():
     structure = ((), (0,), None, (), (3,))
-    assert {tuple(f for f, _ in group) for group in rows_module._groups(structure)} == {
+    assert {tuple(f for f, _ in group) for group in rows_module._components(structure)} == {
         tuple(group) for group in supernodes(structure)
     }
 

@@ -34,10 +34,10 @@ class Evaluator(Protocol):
 
     @property
     def at_once(self) -> int:
-        """How many structures it can hear of at once."""
+        """How many structures can be prefetched at once."""
 
-    def hear(self, structures: Sequence[Structure]) -> None:
-        """Hear which structures will be scored soon; an evaluator for which that is a pass scores them together."""
+    def prefetch(self, structures: Sequence[Structure]) -> None:
+        """Prepare for structures that will be scored soon; where rows are read in passes, score them together."""
 
     def score(self, structure: Structure) -> float:
         """Return the mean score over the folds."""
@@ -107,9 +107,9 @@ def best_candidate(candidates: Iterable[Candidate], evaluate: Evaluator) -> tupl
     best: Candidate | None = None
     best_score, tried = -float("inf"), 0
     waiting = iter(candidates)
-    while heard := list(islice(waiting, evaluate.at_once)):
-        evaluate.hear([candidate.structure for candidate in heard])
-        for candidate in heard:
+    while batch := list(islice(waiting, evaluate.at_once)):
+        evaluate.prefetch([candidate.structure for candidate in batch])
+        for candidate in batch:
             tried += 1
             value = evaluate.score(candidate.structure)
             if value > best_score + TIE:

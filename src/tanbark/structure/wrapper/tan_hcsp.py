@@ -22,7 +22,7 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, tol: float = 0.01, verbos
     def moves(current: Structure) -> Iterator[Candidate]:
         best, best_score = None, -float("inf")
         together = super_parents(current, varied)
-        evaluate.hear(list(together.values()))
+        evaluate.prefetch(list(together.values()))
         for x, structure in together.items():
             value = evaluate.score(structure)
             if best is None or value > best_score + TIE:

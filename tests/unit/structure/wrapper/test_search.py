@@ -22,7 +22,7 @@ class Scores:
     def __init__(self, *scores):
         self.scores, self.settled = scores, []
 
-    def hear(self, structures):
+    def prefetch(self, structures):
         pass
 
     def settle(self, structure):

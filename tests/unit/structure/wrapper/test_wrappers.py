@@ -211,7 +211,7 @@ class Recorder:
     def __init__(self):
         self.asked, self.value = [], 0.0
 
-    def hear(self, structures):
+    def prefetch(self, structures):
         pass
 
     def settle(self, structure):
