@@ -131,7 +131,7 @@ def _autosummary(names: object) -> str:
 
 def studies(docs: Path) -> str:
     """List the pages that stand beside the index: studies, and what does not fit elsewhere."""
-    pages = sorted(path.stem for path in docs.glob("*.md") if path.stem not in ("index", "start", "inside"))
+    pages = sorted(path.stem for path in docs.glob("*.md") if path.stem not in ("index", "quickstart", "architecture"))
     listed = "\n".join(f"/{page}" for page in pages)
     told = "What was tried and measured, with the commands that do it again."
     return f"# Studies\n\n{told}\n\n```{{toctree}}\n{listed}\n```\n"
