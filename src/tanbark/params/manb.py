@@ -1,4 +1,4 @@
-"""Model averaging over all naive Bayes models: each arc from the class is there or not."""
+"""Exact model averaging over all naive Bayes models, in which each arc from the class is present or absent."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def arc_posterior(counts: NDArray[Any], alpha: float, prior: float) -> float:
 
 
 def averaged_table(counts: NDArray[Any], alpha: float, probability: float) -> Floats:
-    """Mix the feature's table given the class with its distribution alone: exact averaging, for naive Bayes."""
+    """Mix the CPT of a feature given the class with its marginal distribution: exact averaging for naive Bayes."""
     smoothing = Smoothing("laplace", alpha)
     given = estimate(counts, 0, smoothing)
     alone = estimate(np.asarray(counts).sum(axis=1), 0, smoothing)

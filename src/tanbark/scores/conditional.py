@@ -26,7 +26,7 @@ def acll_slope(n_classes: int) -> float:
         return 0.0
     nodes, weights = np.polynomial.legendre.leggauss(600)
     x, w = (nodes + 1) / 2, weights / 2
-    u, du = x**4, 4 * x**3 * w  # the power takes the edge off the logarithm at 0
+    u, du = x**4, 4 * x**3 * w  # the power smooths the logarithm at 0
     s, ds = x**3, 3 * x**2 * w
     t, dt = s / (1 - s), ds / (1 - s) ** 2
     inner = (u * np.log(u) * np.exp(-np.outer(t, u)) * du).sum(axis=1)
@@ -34,7 +34,7 @@ def acll_slope(n_classes: int) -> float:
 
 
 def approximate_cll(counts: ArrayLike, *, beta: float, min_count: float = 1.0) -> Any:
-    r"""Return what a family adds to the approximate conditional log-likelihood (aCLL), in nats.
+    r"""Return the term of a family in the approximate conditional log-likelihood (aCLL), in nats.
 
     .. math:: \sum_{jck} M_{jck} \ln\frac{N^+_{jck}}{\sum_k N^+_{jck}}, \quad
               M_{jck} = N_{jck} + \beta \sum_{c'} N_{jc'k}, \quad N^+ = \max(M, N')
@@ -44,7 +44,7 @@ def approximate_cll(counts: ArrayLike, *, beta: float, min_count: float = 1.0) -
     counts : (..., n_configs, n_states, n_classes) array
         Parent configurations without the class, states, classes; leading axes are families of their own.
     beta : float
-        See :func:`acll_slope`; 0 gives the log-likelihood.
+        See :func:`acll_slope`; with 0 it is the log-likelihood.
     min_count : float
         N', the least count that a parameter rests on; above 0.
 

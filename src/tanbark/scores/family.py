@@ -18,8 +18,8 @@ def _log_likelihood(counts: Floats, n_configs: int, ess: float) -> Floats:
     return np.asarray(xlogy(counts, counts).sum(axis=(1, 2)) - xlogy(rows, rows).sum(axis=1))
 
 
-def _penalised(counts: Floats, n_configs: int, price: float | Floats) -> Floats:
-    return np.asarray(_log_likelihood(counts, n_configs, 0.0) - price * (n_configs * (counts.shape[2] - 1)))
+def _penalised(counts: Floats, n_configs: int, penalty: float | Floats) -> Floats:
+    return np.asarray(_log_likelihood(counts, n_configs, 0.0) - penalty * (n_configs * (counts.shape[2] - 1)))
 
 
 def _aic(counts: Floats, n_configs: int, ess: float) -> Floats:
@@ -59,8 +59,8 @@ FAMILY_SCORES: dict[str, FamilyScore] = {
 }
 """Functions of (families, configs, states) counts, the number of parent configurations, and the equivalent sample size.
 
-A parent configuration without rows may be left out of the counts; it adds nothing but its share of the penalty or of
-the prior, which the number of configurations tells. Nats, one per family, higher is better.
+A parent configuration without rows may be left out of the counts; it adds nothing but its part of the penalty or of
+the prior, for which the number of configurations is passed. Nats, one per family, higher is better.
 
 >>> FAMILY_SCORES["k2"](np.array([[[2.0, 0.0], [0.0, 1.0]]]), 2, 1.0).round(4).tolist()
 [-1.7918]

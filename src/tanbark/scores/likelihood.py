@@ -11,7 +11,7 @@ from tanbark.errors import find
 
 
 def log_likelihood(counts: ArrayLike) -> float:
-    r"""Log-likelihood of one family under its maximum-likelihood table.
+    r"""Log-likelihood of one family under its maximum-likelihood CPT.
 
     .. math:: \sum_{jk} N_{jk} \ln \frac{N_{jk}}{N_j}
 
@@ -39,10 +39,10 @@ def free_parameters(counts: ArrayLike) -> int:
 
 
 def penalty(criterion: str, n_rows: float) -> float:
-    """Return the price of one free parameter: nothing, 1 (AIC) or half the log of the rows (BIC).
+    """Return the penalty of one free parameter: nothing, 1 (AIC) or half the log of the rows (BIC).
 
     >>> penalty("aic", 100), round(penalty("bic", 100), 4)
     (1.0, 2.3026)
     """
-    prices = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * math.log(n_rows) if n_rows > 0 else 0.0}
-    return find("criterion", criterion, prices)
+    penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * math.log(n_rows) if n_rows > 0 else 0.0}
+    return find("criterion", criterion, penalties)

@@ -27,18 +27,18 @@ class Progress:
     ----------
     title : str
         The beginning of each line.
-    told : bool
+    shown : bool
         Whether anything is shown at all.
     """
 
-    def __init__(self, title: str, *, told: bool) -> None:
-        self.title, self.told = title, told
+    def __init__(self, title: str, *, shown: bool) -> None:
+        self.title, self.shown = title, shown
         self._lock = threading.Lock()
         self._begun, self._shown = time.perf_counter(), 0
 
     def say(self, text: str) -> None:
         """Show a line."""
-        if self.told:
+        if self.shown:
             show(f"{self.title}: {text}", keep=True)
 
     def start(self) -> None:
@@ -47,7 +47,7 @@ class Progress:
 
     def advance(self, fraction: float) -> None:
         """Draw the bar for the completed fraction of the stage; threads may call it in any order."""
-        if not self.told:
+        if not self.shown:
             return
         with self._lock:
             tenths = int(fraction * 10 + 1e-9)

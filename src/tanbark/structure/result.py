@@ -1,4 +1,4 @@
-"""What a structure learner gives back."""
+"""The result of a structure learner."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Learnt:
     score : float, optional
         What the learner maximised, where it maximises something: a total in nats, or a cross-validated score.
     history : tuple of steps
-        How a search got there, where the learner searches.
+        The steps of the search, where the learner searches.
     report : object, optional
-        What else the learner can tell of its work.
+        Further details of the search.
     """
 
     dag: Dag

@@ -16,7 +16,7 @@ from tanbark.graph import Dag
 
 Arcs = Iterable[tuple[str, str]]
 
-MAX_CELLS = 1 << 24  # families with larger tables are left out of a search, unless told otherwise
+MAX_CELLS = 1 << 24  # families with larger tables are left out of a search by default
 
 
 @dataclass(frozen=True, eq=False)

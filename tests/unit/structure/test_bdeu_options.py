@@ -128,14 +128,14 @@ def test_stages_are_told(capsys):
 
 
 def test_a_bar_shows_what_is_done(capsys):
-    progress = Progress("work", told=True)
+    progress = Progress("work", shown=True)
     progress.start()
     progress._begun -= 10
     for share in (0.25, 0.26, 0.9, 1.0):
         progress.advance(share)
     told = capsys.readouterr().err.splitlines()
     assert [line.split("%")[0][-4:].strip() for line in told] == ["25", "90", "100"]
-    Progress("work", told=False).advance(0.5)
+    Progress("work", shown=False).advance(0.5)
     assert not capsys.readouterr().err
 
 

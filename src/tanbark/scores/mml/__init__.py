@@ -1,7 +1,7 @@
-"""Minimum message length: how many nits it takes to tell the class column, and what each part of the message costs.
+"""Minimum message length: the length in nits of a message that encodes the class column, and of its parts.
 
 Message lengths are in nits (natural logarithms), totals, and shorter is better; only :func:`family_score` and
-:func:`arc_gains` are turned round, so that they can stand wherever a decomposable score is asked for.
+:func:`arc_gains` have the opposite sign, so that they can serve as decomposable scores.
 """
 
 from tanbark.scores.mml.conditional import logit, nb_logit

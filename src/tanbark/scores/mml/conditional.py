@@ -1,7 +1,7 @@
-"""The class given features as a logistic model: the sound form of a conditional message for naive Bayes.
+"""The class given features as a logistic model: the valid form of a conditional message for naive Bayes.
 
-The likelihood of the class given the features depends on the tables of naive Bayes through log-odds alone. In the
-coordinates of the tables the Fisher information is therefore singular, and a message length that needs its determinant
+The likelihood of the class given the features depends on the CPTs of naive Bayes through log-odds alone. In the
+coordinates of the CPTs the Fisher information is therefore singular, and a message length that needs its determinant
 does not exist; in the coordinates of the log-odds it does. Contrasts are orthonormal, so that no coding of the states
 is preferred.
 """
@@ -24,14 +24,14 @@ from tanbark.errors import InputError
 from tanbark.scores.mml.lengths import MessageLength, lattice
 
 CLOSE = 1e-13  # squared Newton decrement at which the next step is the last
-SLOW = 0.05  # a step that leaves more than this of the squared decrement asks for a new Hessian
+SLOW = 0.05  # a step that leaves more than this of the squared decrement needs a new Hessian
 
 
 def nb_logit(
     configs: ArrayLike, counts: ArrayLike, states: Sequence[int], *, alpha: float = 1.0,
     class_alpha: float | None = None,
 ) -> MessageLength:  # fmt: skip
-    r"""Length of the class given features under naive Bayes, by MML87 in the coordinates that the data can tell.
+    r"""Length of the class given features under naive Bayes, by MML87 in coordinates that are identifiable.
 
     .. math:: -\ln f(y|x,\hat A) + \tfrac12\sum\frac{\hat A^2}{V} + \tfrac12\sum\ln 2\pi V
               + \tfrac12\ln\det(F + V^{-1}) + c_d
@@ -39,13 +39,13 @@ def nb_logit(
     Parameters
     ----------
     configs : (n_configs, n_features) array
-        Different rows of the features' states; ``states[j]`` or more is a gap, which gives no evidence.
+        Distinct rows of the features' states; ``states[j]`` or more is a missing value, which adds no evidence.
     counts : (n_configs, n_classes) array
         How often each class came with each of them.
     states : sequence
         Number of states of every feature, seen or not.
     alpha, class_alpha : float
-        Symmetric Dirichlet priors of the features' tables and of the class (by default the same); the normal prior of
+        Symmetric Dirichlet priors of the features' CPTs and of the class (by default the same); the normal prior of
         the log-odds has their moments.
 
     Notes
@@ -57,10 +57,10 @@ def nb_logit(
     12.469309
     """
     check_positive("alpha", alpha)
-    given = alpha if class_alpha is None else class_alpha
-    check_positive("class_alpha", given)
+    of_class = alpha if class_alpha is None else class_alpha
+    check_positive("class_alpha", of_class)
     design, cells = _design(configs, counts, states)
-    return message(design, cells, nb_variances(states, alpha, given))[0]
+    return message(design, cells, nb_variances(states, alpha, of_class))[0]
 
 
 def logit(
@@ -96,7 +96,7 @@ def logit(
 
 
 def _without_curvature(length: MessageLength, problem: PenalisedLikelihood, at: Floats) -> MessageLength:
-    """Measure the precision by the likelihood alone."""
+    """Replace the curvature by that of the likelihood alone."""
     try:
         logdet = problem.curvature(problem.state(at))[1]
     except np.linalg.LinAlgError:
@@ -128,7 +128,7 @@ def contrasts(r: int) -> Floats:
 
 
 def feature_contrasts(codes: ArrayLike, r: int) -> Floats:
-    """Return the contrasts of every row's state, (n_rows, r - 1); a gap has zeros."""
+    """Return the contrasts of every row's state, (n_rows, r - 1); zeros for a missing value."""
     padded = np.vstack([contrasts(r), np.zeros((1, max(r - 1, 0)))])
     return padded[np.minimum(np.asarray(codes, np.int64), r)]
 
@@ -146,7 +146,7 @@ def _design(configs: ArrayLike, counts: ArrayLike, states: Sequence[int]) -> tup
 def message(
     design: Floats, cells: Floats, variances: Floats, start: Floats | None = None, known: Floats | None = None
 ) -> tuple[MessageLength, Floats]:
-    """Find the coefficients of shortest message and give its length with them.
+    """Return the length of the shortest message, and its coefficients.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def message(
     start : (p, n_classes - 1) array, optional
         Where to start the search.
     known : array, optional
-        What :func:`information` gave for the first columns, where ``start`` is 0 for the others.
+        The result of :func:`information` for the first columns, where ``start`` is 0 for the others.
     """
     problem = PenalisedLikelihood(design, cells.T, variances)
     begin = np.zeros((design.shape[1], len(problem.cells) - 1)) if start is None else start
@@ -193,7 +193,7 @@ class PenalisedLikelihood:
         self.basis = contrasts(len(self.cells))
 
     def state(self, at: Floats) -> _State:
-        """Measure the objective at some coefficients, (p, n_classes - 1)."""
+        """Evaluate the objective at some coefficients, (p, n_classes - 1)."""
         logits = self.basis @ (self.design @ at).T
         logits -= logits.max(axis=0)
         chance = np.exp(logits)
@@ -210,7 +210,7 @@ class PenalisedLikelihood:
     def information(self, here: _State, known: Floats | None = None) -> Floats:
         """Return the Fisher information, (free, free, p, p) over class contrasts and columns; a >= b is filled.
 
-        ``known`` holds it for the first columns of the design, where these suffice to tell the probabilities.
+        ``known`` holds it for the first columns of the design, where these alone determine the probabilities.
         """
         p, free = here.at.shape
         mean = self.basis.T @ here.chance
@@ -237,7 +237,7 @@ class PenalisedLikelihood:
         return factor, 2 * float(np.log(factor[diagonal, diagonal]).sum())
 
     def solve(self, here: _State, known: Floats | None = None) -> _State:
-        """Walk by Newton's method with halved steps; a Hessian is kept as long as it serves."""
+        """Minimise by Newton's method with halved steps; a Hessian is kept as long as steps converge fast."""
         if here.at.size == 0:
             return here
         factor, before = self.curvature(here, known)[0], math.inf

@@ -1,4 +1,4 @@
-"""Message lengths that are functions of counts alone: multistates, tables, naive Bayes, arcs."""
+"""Message lengths that are functions of counts alone: multinomials, CPTs, naive Bayes, arcs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tanbark.scores.mml.lengths import STATED, MessageLength, lattice
 
 
 def adaptive(counts: ArrayLike, *, alpha: float = 1.0) -> float:
-    r"""Length of a column told value by value, each with the probabilities that the earlier ones suggest.
+    r"""Length of a column encoded value by value, each with the predictive probabilities given the earlier ones.
 
     .. math:: \ln\frac{\Gamma(N + r\alpha)}{\Gamma(r\alpha)} + \sum_k \ln\frac{\Gamma(\alpha)}{\Gamma(n_k + \alpha)}
 
     Parameters
     ----------
     counts : (..., n_states) array
-        Rows are told independently of one another, and add up.
+        Rows are encoded independently of one another, and add up.
     alpha : float
-        What every state has been seen before the first value.
+        Pseudo-count of every state.
 
     Notes
     -----
@@ -39,7 +39,7 @@ def adaptive(counts: ArrayLike, *, alpha: float = 1.0) -> float:
 
 
 def mml87(counts: ArrayLike, *, alpha: float = 1.0) -> MessageLength:
-    r"""Two-part length of one multistate column with estimates :math:`(n_k + \alpha - 1/2) / (N + r\alpha - r/2)`.
+    r"""Two-part length of one multinomial column with estimates :math:`(n_k + \alpha - 1/2) / (N + r\alpha - r/2)`.
 
     Kept for its estimates and as a reference: with few rows it is shorter than any code can be. The difference from
     :func:`adaptive` tends to ``STATED`` for every free parameter. Wallace (2005), section 5.4.
@@ -63,7 +63,7 @@ def mml87(counts: ArrayLike, *, alpha: float = 1.0) -> MessageLength:
 
 
 def cpt(counts: ArrayLike, *, alpha: float = 1.0, stated: str = "none", n_configs: int | None = None) -> MessageLength:
-    r"""Length of a column told by a full table: one multistate for every configuration of its parents.
+    r"""Length of a column encoded by a full CPT: one multinomial for every configuration of its parents.
 
     .. math:: \sum_j A(N_j) + K (r - 1) \tfrac12\ln\frac{\pi e}{6}
 
@@ -109,7 +109,7 @@ def family_score(counts: ArrayLike, *, alpha: float = 1.0, stated: str = "none")
 
 
 def nb_gain(table: ArrayLike, *, alpha: float = 1.0) -> float:
-    """Nits saved by telling a feature with the class known, A(X) - sum over classes of A(X | y).
+    """Nits saved by encoding a feature given the class, A(X) - sum over classes of A(X | y).
 
     Parameters
     ----------
@@ -129,13 +129,13 @@ def nb_gain(table: ArrayLike, *, alpha: float = 1.0) -> float:
 def nb_joint(
     class_counts: ArrayLike, tables: Sequence[ArrayLike], chosen: Sequence[int] | None = None, *, alpha: float = 1.0
 ) -> MessageLength:
-    """Length of the class and of all features, the chosen ones told with the class known and the others without.
+    """Length of the class and of all features, the chosen ones encoded given the class and the others alone.
 
     Parameters
     ----------
     class_counts : (n_classes,) array
     tables : sequence of (n_states, n_classes) arrays
-        Every feature with the class, chosen or not: lengths are comparable only if they tell the same columns.
+        Every feature with the class, chosen or not: lengths are comparable only if they encode the same columns.
     chosen : sequence of positions, optional
         By default all.
     alpha : float
@@ -143,7 +143,7 @@ def nb_joint(
     Notes
     -----
     The joint message of naive Bayes, class first. It adds up over features, so no search is needed, and it does not
-    see that two features say the same.
+    detect redundant features.
 
     >>> table = [[5, 0], [0, 5]]
     >>> round(nb_joint([5, 5], [table], []).total - nb_joint([5, 5], [table]).total, 4)
@@ -154,9 +154,9 @@ def nb_joint(
     free = np.asarray(class_counts).shape[-1] - 1
     for feature, table in enumerate(tables):
         n = np.asarray(table, dtype=float)
-        told = n.T if feature in inside else n.sum(axis=1)[None]
-        total += adaptive(told, alpha=alpha)
-        free += (n.shape[0] - 1) * len(told)
+        encoded = n.T if feature in inside else n.sum(axis=1)[None]
+        total += adaptive(encoded, alpha=alpha)
+        free += (n.shape[0] - 1) * len(encoded)
     return MessageLength(total, d=free, one_part=True)
 
 
@@ -171,8 +171,8 @@ def arc_gains(counts: ArrayLike, *, alpha: float = 1.0) -> tuple[Floats, Floats]
     Returns
     -------
     gains of x -> y and of y -> x
-        A(Y | C) - A(Y | X, C), and the same with the roles changed. The two differ a little: the uniform prior of
-        every row of a table is no prior of the joint distribution.
+        A(Y | C) - A(Y | X, C), and the same with the roles exchanged. The two differ a little: uniform priors of the
+        rows of a CPT do not form a prior of the joint distribution.
 
     >>> forth, back = arc_gains([[[4], [0]], [[0], [4]]])
     >>> round(float(forth), 4), round(float(back), 4)
@@ -186,7 +186,7 @@ def arc_gains(counts: ArrayLike, *, alpha: float = 1.0) -> tuple[Floats, Floats]
 def sparse_arc_gains(
     cells: ArrayLike, x_class: ArrayLike, y_class: ArrayLike, *, alpha: float = 1.0
 ) -> tuple[float, float]:
-    """Return what :func:`arc_gains` gives for one pair, from the counts of the cells that occur and two margins.
+    """Return :func:`arc_gains` of one pair, from the counts of its observed cells and two margins.
 
     Parameters
     ----------
@@ -197,8 +197,8 @@ def sparse_arc_gains(
     >>> round(forth, 4), round(back, 4)
     (3.2268, 3.2268)
     """
-    told = np.asarray(log_gamma_ratio(np.asarray(cells, dtype=float), alpha).sum())
-    forth, back = _both_ways(told, np.asarray(x_class, dtype=float), np.asarray(y_class, dtype=float), alpha)
+    joint = np.asarray(log_gamma_ratio(np.asarray(cells, dtype=float), alpha).sum())
+    forth, back = _both_ways(joint, np.asarray(x_class, dtype=float), np.asarray(y_class, dtype=float), alpha)
     return float(forth), float(back)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-STATED = 0.5 * math.log(math.pi * math.e / 6)  # what stating one parameter adds to a code that does not state it
+STATED = 0.5 * math.log(math.pi * math.e / 6)  # length that stating one parameter adds to a one-part code
 
 # Normalised second moments of the best known quantising lattices: Conway and Sloane (1999), table 2.3.
 _KAPPA = (
@@ -52,12 +52,12 @@ class MessageLength:
 
     @property
     def first_part(self) -> float:
-        """What stating the parameters costs."""
+        """The length of the parameters."""
         return self.neg_log_prior + self.half_logdet + self.lattice
 
     @property
     def second_part(self) -> float:
-        """What the data cost once the parameters are known."""
+        """The length of the data given the parameters."""
         return self.nll
 
     @property
@@ -92,7 +92,7 @@ def lattice(d: int) -> float:
 def unstated(length: MessageLength) -> MessageLength:
     """Turn a two-part message into the one-part message that leaves its parameters unstated.
 
-    The lattice constant gives way to -d/2 ln 2π, which is Laplace's approximation of the log evidence.
+    The lattice constant is replaced by -d/2 ln 2π, which is Laplace's approximation of the log evidence.
     """
     constant = -0.5 * length.d * math.log(2 * math.pi)
     total = length.nll + length.neg_log_prior + length.half_logdet + constant

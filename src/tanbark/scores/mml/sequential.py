@@ -1,4 +1,4 @@
-"""Adaptive codes: the class told row by row, each with the probabilities that the earlier rows suggest."""
+"""Adaptive codes: the class encoded row by row, each with the predictive probabilities given the earlier rows."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def nb_adaptive(
     Parameters
     ----------
     codes : (n_features, n_rows) array
-        States; ``states[j]`` or more is a gap, which gives no evidence.
+        States; ``states[j]`` or more is a missing value, which adds no evidence.
     labels : (n_rows,) array
     states, n_classes
         Numbers of states and of classes.
     alpha : float
-        What every cell has been seen before the first row.
+        Pseudo-count of every cell.
 
     Notes
     -----
@@ -55,7 +55,7 @@ def class_evidence(labels: Integers, n_classes: int, alpha: float, context: Inte
 def feature_evidence(
     codes: Integers, r: int, labels: Integers, n_classes: int, alpha: float, context: Integers | None = None
 ) -> Floats:
-    """Return log P(the row's state | class, context, rows before) for every class and row; 0 where there is a gap."""
+    """Return log P(the row's state | class, context, rows before) for every class and row; 0 where it is missing."""
     out = np.zeros((n_classes, len(labels)))
     there = np.flatnonzero(codes < r)
     group = np.zeros(len(there), np.int64) if context is None else context[there]
@@ -82,10 +82,10 @@ def earlier_counts(group: Integers, labels: Integers, n_classes: int) -> Floats:
     return out
 
 
-def told(evidence: Floats, labels: Integers) -> float:
-    """Add up minus the log posterior of every row's class.
+def code_length(evidence: Floats, labels: Integers) -> float:
+    """Return the sum of minus the log posterior of every row's class.
 
-    >>> round(told(np.zeros((2, 1)), np.array([1])), 4)
+    >>> round(code_length(np.zeros((2, 1)), np.array([1])), 4)
     0.6931
     """
     top = evidence.max(axis=0)
@@ -99,7 +99,7 @@ def polytree(
 ) -> MessageLength:  # fmt: skip
     """Length of the class, row by row, under one polytree of parents, children and their spouses.
 
-    ``roles`` gives each feature PARENT, CHILD, or the position of its child; ``cache`` keeps what structures share.
+    A role is PARENT, CHILD, or the position of the child; ``cache`` keeps the evidence that structures have in common.
     """
     kept = {} if cache is None else cache
 
@@ -117,11 +117,11 @@ def polytree(
     for child in (j for j, role in enumerate(roles) if role == CHILD):
         total += look_up(child, *(j for j, role in enumerate(roles) if role == child))
     free = n_classes - 1 + sum((r - 1) * n_classes for r in states)
-    return MessageLength(told(total, labels), d=free, one_part=True)
+    return MessageLength(code_length(total, labels), d=free, one_part=True)
 
 
 def _configuration(codes: Integers, states: Sequence[int], members: Sequence[int]) -> Integers:
-    """Number the joint states of some features; a gap is a state of its own."""
+    """Number the joint states of some features; a missing value is a state of its own."""
     keys = np.zeros(codes.shape[1], np.int64)
     for j in members:
         keys = keys * (states[j] + 1) + np.minimum(codes[j], states[j])
@@ -145,7 +145,7 @@ def mbp(
     codes, labels, states, n_classes, alpha
         As in :func:`nb_adaptive`.
     most : int
-        With more polytrees than this, as many are drawn, each with the same chance.
+        With more polytrees than this, as many are sampled uniformly.
     rng : Generator, optional
         By default a generator with seed 0.
 
@@ -180,7 +180,7 @@ def polytrees(m: int) -> int:
 
 
 def every_polytree(m: int) -> Iterator[Roles]:
-    """List all polytrees as the role of each feature.
+    """Iterate over all polytrees, each as the role of every feature.
 
     >>> list(every_polytree(1))
     [(-2,), (-1,)]
@@ -194,7 +194,7 @@ def every_polytree(m: int) -> Iterator[Roles]:
 
 
 def draw_polytree(m: int, rng: np.random.Generator) -> Roles:
-    """Draw one of all polytrees, each with the same chance.
+    """Sample one of all polytrees uniformly.
 
     >>> len(draw_polytree(6, np.random.default_rng(0)))
     6

@@ -1,4 +1,4 @@
-"""Message lengths of the class for one set of features after another, each kept so that a further feature is cheap."""
+"""Message lengths of the class for growing sets of features, with what makes a further feature cheap kept."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tanbark.scores.mml import MessageLength, conditional, sequential
 
 Chosen = tuple[int, ...]
 
-WORTH_THREADS = 2000  # with fewer rows a second thread is not worth its start
+WORTH_THREADS = 2000  # with fewer rows a second thread costs more than it saves
 KEPT_BYTES = 1 << 29  # evidence of all features is kept up to this size
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the lengths are told: prior mass per cell, spread of coefficients, what is stated, seed, and so on."""
+    """Options of the lengths: prior mass per cell, spread of coefficients, what is stated, seed, threads."""
 
     alpha: float = 1.0
     sigma: float = 3.0
@@ -38,7 +38,7 @@ class Options:
 
 
 class Scorer(Protocol):
-    """Gives message lengths of the class with sets of features."""
+    """Computes message lengths of the class with sets of features."""
 
     def length(self, chosen: Chosen) -> MessageLength:
         """Return the length with the chosen features."""
@@ -49,7 +49,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Coded rows: features by row, a code of ``states[j]`` being a gap; labels; weights."""
+    """Coded rows: features by row, a code of ``states[j]`` being a missing value; labels; weights."""
 
     codes: NDArray[Any]
     labels: Integers
@@ -86,13 +86,13 @@ class Rows:
         return flat.astype(float).reshape(size, self.n_classes)
 
     @cached_property
-    def gaps(self) -> NDArray[np.bool_]:
-        """Which features have gaps."""
+    def incomplete(self) -> NDArray[np.bool_]:
+        """Which features have missing values."""
         return np.asarray((self.codes == np.array(self.states).reshape(-1, 1)).any(axis=1))
 
 
 class TableScorer:
-    """``cpt``: one multistate for every configuration that occurs; a gap is a state of its own."""
+    """``cpt``: one multinomial for every observed configuration; a missing value is a state of its own."""
 
     def __init__(self, rows: Rows, options: Options) -> None:
         self.rows, self.options = rows, options
@@ -100,7 +100,7 @@ class TableScorer:
     def length(self, chosen: Chosen) -> MessageLength:
         """Return the length with the chosen features."""
         keys, first = self.rows.keys(chosen)
-        return self._told(chosen, self.rows.class_table(keys, len(first)))
+        return self._length(chosen, self.rows.class_table(keys, len(first)))
 
     def extended(self, chosen: Chosen, candidates: Sequence[int]) -> list[float]:
         """Return the length with the chosen features and each candidate in turn."""
@@ -109,16 +109,16 @@ class TableScorer:
         for feature in candidates:
             r = self.rows.states[feature] + 1
             table = self.rows.class_table(keys * r + self.rows.codes[feature], len(first) * r)
-            found.append(self._told((*chosen, feature), table).total)
+            found.append(self._length((*chosen, feature), table).total)
         return found
 
-    def _told(self, chosen: Chosen, table: Floats) -> MessageLength:
-        every = math.prod(self.rows.states[j] + int(self.rows.gaps[j]) for j in chosen)
+    def _length(self, chosen: Chosen, table: Floats) -> MessageLength:
+        every = math.prod(self.rows.states[j] + int(self.rows.incomplete[j]) for j in chosen)
         return mml.cpt(table, alpha=self.options.alpha, stated=self.options.stated, n_configs=every)
 
 
 class JointScorer:
-    """``nb_joint``: adds up over features, so that each is measured once; rows with a gap do not tell that feature."""
+    """``nb_joint``: a sum over features, each computed once, on the rows where the feature is observed."""
 
     def __init__(self, rows: Rows, options: Options) -> None:
         self.alpha = options.alpha
@@ -145,7 +145,7 @@ class JointScorer:
 
 @dataclass(frozen=True, eq=False)
 class _Base:
-    """What all candidates start from: each row's place in the design, coefficients, and their information."""
+    """What all candidates start from: each row's line of the design, the coefficients, and their information."""
 
     keys: Integers
     design: Floats
@@ -169,25 +169,25 @@ class LogitScorer:
         """Return the length with the chosen features and each candidate in turn."""
         start = self._settle(chosen)[1]
         keys, first = self.rows.keys(chosen)
-        if 2 * len(first) > self.rows.n_rows:  # hardly two rows are alike: they need not be brought together
+        if 2 * len(first) > self.rows.n_rows:  # few rows are equal: grouping them saves nothing
             keys = first = np.arange(self.rows.n_rows)
         design = self._design(chosen, first)
-        with _one_blas_thread():  # the threads are ours; two teams would wait for each other
+        with _one_blas_thread():  # candidates have a thread each; BLAS threads would compete with them
             known = conditional.information(design, self.rows.class_table(keys, len(first)), start)
 
             def work(part: Sequence[int]) -> list[float]:
-                tell = self._by_rows if first is keys else self._by_cells
-                return tell(chosen, part, _Base(keys, design, start, known))
+                lengths = self._by_rows if first is keys else self._by_cells
+                return lengths(chosen, part, _Base(keys, design, start, known))
 
             parts = [(candidates[k :: self.threads],) for k in range(min(self.threads, len(candidates)))]
-            told = run_threads(work, parts, self.threads)
+            by_thread = run_threads(work, parts, self.threads)
         found = np.empty(len(candidates))
-        for k, lengths in enumerate(told):
+        for k, lengths in enumerate(by_thread):
             found[k :: self.threads] = lengths
         return [float(value) for value in found]
 
     def _by_cells(self, chosen: Chosen, candidates: Sequence[int], base: _Base) -> list[float]:
-        """Measure candidates on the different rows and how often they occur."""
+        """Return the lengths of candidates from the distinct rows and their counts."""
         found = []
         for feature in candidates:
             r = self.rows.states[feature]
@@ -201,7 +201,7 @@ class LogitScorer:
         return found
 
     def _by_rows(self, chosen: Chosen, candidates: Sequence[int], base: _Base) -> list[float]:
-        """Measure candidates on the rows themselves: only the last columns of the design change."""
+        """Return the lengths of candidates from all rows: only the last columns of the design change."""
         rows, p = self.rows, len(base.start)
         table = rows.class_table(base.keys, rows.n_rows)
         width = max(rows.states[feature] for feature in candidates) - 1
@@ -228,7 +228,7 @@ class LogitScorer:
         return conditional.message(design, table, variances, start, known)
 
     def _settle(self, chosen: Chosen) -> tuple[MessageLength, Floats]:
-        """Find the coefficients of a set, from those of the set before where it grew from that."""
+        """Find the coefficients of a set, starting from those of the previous set where it grew from that."""
         if self._known is not None and self._known[0] == chosen:
             return self._known[1:]
         grown = self._known is not None and self._known[0] == chosen[:-1] and chosen
@@ -242,10 +242,10 @@ class LogitScorer:
 
 
 class AdaptiveScorer:
-    """``nb_adaptive``: row by row in the order of the rows; the evidence of every feature is found once."""
+    """``nb_adaptive``: row by row in the order of the rows; the evidence of every feature is computed once."""
 
     def __init__(self, rows: Rows, options: Options) -> None:
-        _refuse_weights(rows, "nb_adaptive")
+        _check_no_weights(rows, "nb_adaptive")
         self.rows, self.alpha = rows, options.alpha
         self._kept: dict[int, Floats] = {}
         self._keep = rows.codes.size * rows.n_classes * 8 <= KEPT_BYTES
@@ -253,12 +253,12 @@ class AdaptiveScorer:
     def length(self, chosen: Chosen) -> MessageLength:
         """Return the length with the chosen features."""
         free = self.rows.n_classes - 1 + sum((self.rows.states[j] - 1) * self.rows.n_classes for j in chosen)
-        return MessageLength(sequential.told(self._total(chosen), self.rows.labels), d=free, one_part=True)
+        return MessageLength(sequential.code_length(self._total(chosen), self.rows.labels), d=free, one_part=True)
 
     def extended(self, chosen: Chosen, candidates: Sequence[int]) -> list[float]:
         """Return the length with the chosen features and each candidate in turn."""
         base = self._total(chosen)
-        return [sequential.told(base + self._evidence(feature), self.rows.labels) for feature in candidates]
+        return [sequential.code_length(base + self._evidence(feature), self.rows.labels) for feature in candidates]
 
     def _total(self, chosen: Chosen) -> Floats:
         total = sequential.class_evidence(self.rows.labels, self.rows.n_classes, self.alpha)
@@ -279,10 +279,10 @@ class AdaptiveScorer:
 
 
 class PolytreeScorer:
-    """``mbp``: averaged over polytrees; where these are drawn, the draw depends on the set alone."""
+    """``mbp``: averaged over polytrees; where these are sampled, the sample depends on the set alone."""
 
     def __init__(self, rows: Rows, options: Options) -> None:
-        _refuse_weights(rows, "mbp")
+        _check_no_weights(rows, "mbp")
         self.rows, self.options = rows, options
 
     def length(self, chosen: Chosen) -> MessageLength:
@@ -309,11 +309,9 @@ def _one_blas_thread() -> Any:
     return _linear_algebra().limit(limits=1, user_api="blas")
 
 
-def _refuse_weights(rows: Rows, criterion: str) -> None:
+def _check_no_weights(rows: Rows, criterion: str) -> None:
     if rows.weights is not None:
-        msg = (
-            f"criterion={criterion!r} tells the rows one after another and cannot weigh them. Use criterion='nb_logit'."
-        )
+        msg = f"criterion={criterion!r} encodes rows one after another and cannot weigh them. Use criterion='nb_logit'."
         raise OptionError(msg)
 
 

@@ -46,7 +46,7 @@ def learn(
 
 
 def check_direction(direction: str) -> None:
-    """Refuse a direction that is none."""
+    """Validate a direction."""
     find("direction", direction, DIRECTIONS)
 
 
@@ -54,7 +54,7 @@ class BlanketClimb:
     """A state of :func:`tanbark.structure.ascent.ascend` over sets of features; the score is minus the message length.
 
     A length that is not a number counts as infinite. With ``both``, features are dropped after an addition as long as
-    that shortens the message; a look at drops that finds none is not a step of the trace.
+    that shortens the message.
     """
 
     def __init__(self, scorer: Scorer, candidates: Iterable[int], names: Sequence[str], *, both: bool) -> None:

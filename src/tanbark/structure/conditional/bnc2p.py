@@ -16,7 +16,7 @@ def learn(
 ) -> Learnt:  # fmt: skip
     r"""Search for the graph over all columns of highest conditional log-likelihood (BNC-2P).
 
-    .. math:: \sum_t \ln P(c_t | x_t), \quad \text{with maximum-likelihood tables}
+    .. math:: \sum_t \ln P(c_t | x_t), \quad \text{with maximum-likelihood CPTs}
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ def learn(
 
     Notes
     -----
-    A family tells nothing about a row that has a gap in one of its columns. Grossman and Domingos (2004), Learning
-    Bayesian network classifiers by maximizing conditional likelihood, section 4.
+    A family does not contribute to a row with a missing value in one of its columns. Grossman and Domingos (2004),
+    Learning Bayesian network classifiers by maximizing conditional likelihood, section 4.
     """
     return search(
         counts, penalised=False, max_parents=max_parents, required=required, forbidden=forbidden, start=start,

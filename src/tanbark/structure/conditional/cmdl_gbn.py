@@ -18,7 +18,7 @@ def learn(
 
     .. math:: \sum_t \ln P(c_t | x_t) - \tfrac{\ln N}{2} \sum_i (r_i - 1) q_i
 
-    is maximised, with maximum-likelihood tables; the description length is the same with the other sign.
+    is maximised, with maximum-likelihood CPTs; the description length is the same with the other sign.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def learn(
 
     Notes
     -----
-    A family tells nothing about a row that has a gap in one of its columns. Grossman and Domingos (2004), Learning
-    Bayesian network classifiers by maximizing conditional likelihood, section 5.
+    A family does not contribute to a row with a missing value in one of its columns. Grossman and Domingos (2004),
+    Learning Bayesian network classifiers by maximizing conditional likelihood, section 5.
     """
     return search(
         counts, penalised=True, max_parents=max_parents, required=required, forbidden=forbidden, start=start,

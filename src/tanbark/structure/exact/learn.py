@@ -143,7 +143,7 @@ class _Search:
         self.n, self.max_parents, self.time_limit = len(columns), max_parents, time_limit
         self.most = self.n if max_parents is None else int(max_parents)
         shown = verbose or (sys.stderr.isatty() and self.n >= LONG_SEARCH)
-        self.progress = Progress("exact search", told=shown)
+        self.progress = Progress("exact search", shown=shown)
         self.n_jobs = counts.n_jobs
         self.n_bytes, self.allowed = needed_memory(self.n), allowed_memory(max_memory)
         fits = self.n_bytes <= self.allowed

@@ -1,4 +1,4 @@
-"""A structure that somebody drew."""
+"""A graph given by the user."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tanbark.structure.result import Learnt
 
 
 def learn(counts: CountEngine, *, max_parents: int = 2, min_cmi: float | None = None) -> Learnt:
-    """Order the features by what they tell of the class, and give each its best earlier ones as parents.
+    """Order the features by mutual information with the class; the best earlier features become parents of each.
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ from tanbark.structure.rules import find_column
 def learn(counts: CountEngine, *, superparent: str | int | None = None) -> Learnt:
     """Make one feature a parent of all others, besides the class.
 
-    Without a choice it is the feature that tells most about the class; ties go to the earlier column. Keogh and Pazzani
-    (1999), Learning augmented Bayesian classifiers.
+    By default it is the feature of highest mutual information with the class; ties go to the earlier column. Keogh and
+    Pazzani (1999), Learning augmented Bayesian classifiers.
     """
     schema = counts.schema
     n, target = len(schema.features), schema.target

@@ -25,7 +25,7 @@ def learn(
 
     With ``conditional`` a family is scored with the class in it, s(X | parents, class), which is what TAN does for
     trees; without, the class is ignored until the arcs are found. ``max_parents`` counts feature parents. Arcs from the
-    class are there in any case; arcs into it are refused. The other options are those of hill climbing.
+    class are there in any case; arcs into it raise an error. The other options are those of hill climbing.
 
     Notes
     -----

@@ -14,7 +14,7 @@ from tanbark.structure.rules import Rules
 
 
 class GainCache:
-    """The toggle gains of the families that were asked for, in one growing array."""
+    """The toggle gains of the families that were looked up, in one growing array."""
 
     def __init__(self, gains: Gains, n: int) -> None:
         self._gains, self._rows = gains, np.empty((4 * n, n))

@@ -34,7 +34,7 @@ from tanbark.structure.greedy.layout import (
 Family = tuple[int, tuple[int, ...]]
 
 DENSE_CELLS = 1 << 16  # larger tables are scored by their observed cells
-BATCH_CELLS = 1 << 21  # cells of the tables that are asked for at once
+BATCH_CELLS = 1 << 21  # cells of the tables that are counted at once
 BATCH_TABLES = 1 << 17  # and their number, each of which takes a line of its layout
 PENALTIES = {"loglik": NO_PENALTY, "aic": AIC, "bic": BIC, "bdeu": NO_PENALTY, "k2": NO_PENALTY}  # of compiled scores
 LOOKED_UP = 2048  # counts below have their n ln n in a lookup table
@@ -46,9 +46,9 @@ class Gains:
 
     .. math:: gain(x; y | P) = s(N_{P y x}) - s(\textstyle\sum_x N_{P y x})
 
-    Both terms rest on the same rows, those with a value in each column, so that a column with gaps does not look better
-    for the rows it lacks. With complete rows it is the difference of two family scores. Removing a parent gains the
-    same with the other sign. Gains are kept, so that a search asks for a family once.
+    Both terms rest on the same rows, those with a value in each column, so that a column with missing values is
+    not preferred for the rows it lacks. With complete rows it is the difference of two family scores. Removing a parent
+    gains the same with the opposite sign. Gains are kept, so that a family is counted once.
 
     Parameters
     ----------
@@ -87,9 +87,9 @@ class Gains:
         return self._max_cells
 
     def toggles(self, families: Sequence[Family], ahead: Iterable[Family] = ()) -> list[Floats]:
-        """Give, for each family (child, sorted parents), the gain of toggling every column as a parent.
+        """Return, for each family (child, sorted parents), the gain of toggling every column as a parent.
 
-        Families that are likely to be asked for next, ``ahead``, are counted along where that saves a pass.
+        Families that are likely to be needed next, ``ahead``, are prefetched where that saves a pass.
         """
         fresh = [family for family in dict.fromkeys(families) if family not in self._kept]
         if fresh and self._counts.counts_in_passes:
@@ -98,8 +98,8 @@ class Gains:
         if fresh:
             rows = np.full((len(fresh), len(self._states)), -np.inf)
             self._kept.update(zip(fresh, rows, strict=True))
-            self._measure_roots(fresh, rows)
-            self._measure_families(fresh, rows)
+            self._score_roots(fresh, rows)
+            self._score_families(fresh, rows)
         return [self._kept[family] for family in families]
 
     def _sets(self, child: int, parents: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -120,8 +120,8 @@ class Gains:
             shapes.setdefault((self._size(parents), self._states[child]), []).append(place)
         dense = {shape: places for shape, places in shapes.items() if math.prod(shape) <= DENSE_CELLS}
         columns = [(*parents, child) for child, parents in families]
-        asked = [columns[place] for places in dense.values() for place in places]
-        flat, low = self._counts.flat_tables(asked) if asked else np.zeros(0), 0
+        needed = [columns[place] for places in dense.values() for place in places]
+        flat, low = self._counts.flat_tables(needed) if needed else np.zeros(0), 0
         for shape, places in dense.items():
             high = low + len(places) * math.prod(shape)
             stack = flat[low:high].reshape(len(places), *shape).astype(np.float64)
@@ -136,8 +136,8 @@ class Gains:
     def _size(self, columns: Sequence[int]) -> int:
         return math.prod(self._states[column] for column in columns)
 
-    def _measure_roots(self, families: list[Family], rows: Floats) -> None:
-        """Measure every candidate of children without parents; a pair is counted once for both directions."""
+    def _score_roots(self, families: list[Family], rows: Floats) -> None:
+        """Fill in the gains of children without parents; a pair is counted once for both directions."""
         roots = {child: number for number, (child, parents) in enumerate(families) if not parents}
         if not roots:
             return
@@ -147,8 +147,8 @@ class Gains:
         sizes = self._levels[first] * self._levels[second]
         small = sizes <= min(DENSE_CELLS, self._max_cells)
         for a, b in zip(first[~small].tolist(), second[~small].tolist(), strict=True):
-            self._measure_sparse(b, (), [a] if wanted[a, b] else [])
-            self._measure_sparse(a, (), [b] if wanted[b, a] else [])
+            self._score_sparse(b, (), [a] if wanted[a, b] else [])
+            self._score_sparse(a, (), [b] if wanted[b, a] else [])
         first, second, sizes = first[small], second[small], sizes[small]
         child, candidate = np.concatenate([first, second]), np.concatenate([second, first])
         layout = np.ones((len(child), FIELDS), np.int64)
@@ -160,41 +160,41 @@ class Gains:
         number = np.array([roots.get(column, -1) for column in range(len(wanted))])
         rows[number[child[mine]], candidate[mine]] = self._gains_of(sets, layout[mine])
 
-    def _measure_families(self, families: list[Family], rows: Floats) -> None:
-        """Measure all candidates of families with parents, and the removal of these."""
+    def _score_families(self, families: list[Family], rows: Floats) -> None:
+        """Fill in the gains of families with parents: of all candidates, and of the removal of each parent."""
         from tanbark.structure.greedy.gain_kernels import lay_out_families
 
         numbers = np.array([number for number, (_, parents) in enumerate(families) if parents], np.int64)
         step = max(1, BATCH_TABLES // len(self._states))
         most, low = min(DENSE_CELLS, self._max_cells), 0
         while low < len(numbers):
-            asked = [families[number] for number in numbers[low : low + step].tolist()]
-            given = ColumnSets.of([parents for _, parents in asked])
-            children = np.array([child for child, _ in asked], np.int64)
+            batch = [families[number] for number in numbers[low : low + step].tolist()]
+            above = ColumnSets.of([parents for _, parents in batch])
+            children = np.array([child for child, _ in batch], np.int64)
             done, sets, layout, place = lay_out_families(
-                children, given.members, given.ends, self._allowed, self._levels, most, DENSE_CELLS, BATCH_CELLS
+                children, above.members, above.ends, self._allowed, self._levels, most, DENSE_CELLS, BATCH_CELLS
             )
             family, column, sign = place.T
             rows[numbers[low + family], column] = sign * self._gains_of(ColumnSets(*sets), layout)
             low += done
         for (child, parents), row in zip(families, rows, strict=True):
             if parents:
-                self._measure_large(child, parents, row)
+                self._score_large(child, parents, row)
 
-    def _measure_large(self, child: int, parents: tuple[int, ...], row: Floats) -> None:
-        """Measure by their observed cells the tables of a family that are too large to be held."""
+    def _score_large(self, child: int, parents: tuple[int, ...], row: Floats) -> None:
+        """Fill in the gains whose tables are too large to be held, from observed cells."""
         size = self._size((*parents, child))
         if size * max(self._states) <= min(DENSE_CELLS, self._max_cells):
             return
         large = self._allowed[:, child] & (self._levels > min(DENSE_CELLS, self._max_cells) // size)
         large[list(parents)] = False
-        self._measure_sparse(child, parents, np.flatnonzero(large).tolist())
+        self._score_sparse(child, parents, np.flatnonzero(large).tolist())
         if size > DENSE_CELLS:
             for parent in parents:
                 row[parent] = -self._sparse_gain(child, tuple(p for p in parents if p != parent), parent)
 
     def _gains_of(self, sets: ColumnSets, layout: Integers) -> Floats:
-        """Count tables, and give the gains that are laid out in them."""
+        """Count tables and return the gains that are laid out in them."""
         found = np.empty(len(layout))
         if not len(sets):
             return found
@@ -225,7 +225,7 @@ class Gains:
         more = self._score(joined, configs * levels, self._ess)
         return more - self._score(stack.sum(axis=3), configs, self._ess)
 
-    def _measure_sparse(self, child: int, parents: tuple[int, ...], candidates: Sequence[int]) -> None:
+    def _score_sparse(self, child: int, parents: tuple[int, ...], candidates: Sequence[int]) -> None:
         for candidate in candidates:
             if self._size((*parents, child, candidate)) <= self._max_cells:
                 self._kept[child, parents][candidate] = self._sparse_gain(child, parents, candidate)

@@ -26,10 +26,10 @@ SPACES = ("dags", "equivalence-classes")
 
 @dataclass(frozen=True)
 class Walk:
-    """Where a search looks for its moves, how it goes on where none improves, and whether it tells of each.
+    """Options of the search: its space, what follows a local optimum, and whether steps are reported.
 
-    Over "equivalence-classes", the moves from all graphs equivalent to the present one are looked at first, then those
-    from the graph alone; tabu steps and restarts from the perturbed best graph follow where no move improves.
+    Over "equivalence-classes", moves come from all DAGs equivalent to the current one, then from the DAG alone. Tabu
+    moves and restarts from the perturbed best graph follow a local optimum.
     """
 
     tabu: int = 0
@@ -111,7 +111,7 @@ class GraphClimb(MovingGraph):
 
 
 def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.Generator) -> Learnt:
-    """Climb from a graph as ``walk`` says; return the best graph met, its score and the steps."""
+    """Climb from a graph with the options ``walk``; return the best graph met, its score and the steps."""
     trace = Trace(verbose=walk.verbose)
     by_class = walk.space == "equivalence-classes" and gains.equivalent
 
@@ -173,7 +173,7 @@ def learn(
         How often to begin again from the best graph, after how many random moves.
     random_state : int, Generator or RandomState, optional
     verbose : bool
-        Tell of every step.
+        Report every step.
     blanket_only : bool
         Keep only the arcs into the class and into its children, which are all that complete rows need.
     max_cells : int

@@ -31,10 +31,10 @@ class MovingGraph:
         arcs, rules = self.arcs, self.rules
         room = arcs.sum(axis=0) < rules.max_parents
         loose = arcs & ~rules.fixed
-        turned = np.zeros_like(arcs)
+        reversible = np.zeros_like(arcs)
         x, y = np.nonzero(loose & rules.allowed.T & room[:, None])
-        turned[x, y] = ~(arcs[x] & self.reach.T[y]).any(axis=1)  # another path from x to y would close a cycle
-        return np.stack([rules.allowed & ~(arcs | arcs.T | self.reach.T) & room, loose, turned])
+        reversible[x, y] = ~(arcs[x] & self.reach.T[y]).any(axis=1)  # another path from x to y would close a cycle
+        return np.stack([rules.allowed & ~(arcs | arcs.T | self.reach.T) & room, loose, reversible])
 
     def move(self, kind: int, x: int, y: int) -> None:
         """Add, delete or reverse the arc x -> y."""

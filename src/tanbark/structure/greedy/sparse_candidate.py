@@ -1,4 +1,4 @@
-"""Sparse candidate search: hill climbing among a few candidate parents, which are chosen again and again."""
+"""Sparse candidate search: hill climbing among a few candidate parents, which are chosen again after each climb."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def learn(
     perturbation: int = 8, random_state: Any = None, verbose: bool = False, blanket_only: bool = False,
     max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
-    r"""Restrict every column to few candidate parents, climb, and choose the candidates anew until nothing is gained.
+    r"""Restrict every column to few candidate parents, climb, and choose the candidates again until nothing is gained.
 
     First the candidates are the columns of highest mutual information. Then they are those whose joint distribution
     with the column the network misses most, :math:`KL(\hat P(X, Y) || P_B(X, Y))`, beside the parents it has
-    already, so that the score never falls. Ties go to the earlier column. Two other measures look at a column beside
+    already, so that the score never falls. Ties go to the earlier column. Two other measures judge a column beside
     the parents that are there: :math:`I(X; Y | Pa(X))`, whether these shield it from Y, and the gain in score.
 
     Parameters
     ----------
     counts : CountEngine
     pair_marginals : function
-        Gives, for a graph with its maximum-likelihood tables, P(X, Y) of every two columns.
+        Returns, for a graph with its maximum-likelihood CPTs, P(X, Y) of every two columns.
     n_candidates : int
         Candidate parents of a column; parents that it has already are never dropped.
     measure : {"kl", "shield", "gain"}
@@ -121,10 +121,10 @@ def _divergences(empirical: list[Floats], model: Sequence[Sequence[Floats]]) -> 
     first, second = pair_indices(len(model))
     found = []
     for table, x, y in zip(empirical, first.tolist(), second.tolist(), strict=True):
-        share = table / max(float(table.sum()), 1e-300)
-        seen = share > 0
+        fraction = table / max(float(table.sum()), 1e-300)
+        seen = fraction > 0
         with np.errstate(divide="ignore"):
-            found.append(float((share[seen] * np.log(share[seen] / model[x][y][seen])).sum()))
+            found.append(float((fraction[seen] * np.log(fraction[seen] / model[x][y][seen])).sum()))
     return found
 
 

@@ -55,7 +55,7 @@ def learn(counts: CountEngine, *, beta: float | None = None, min_count: float = 
 
 
 def arc_gains(counts: CountEngine, features: list[int], beta: float, min_count: float) -> NDArray[np.float64]:
-    """Return what each arc between features adds to the aCLL, by (parent, child), on the rows that have both."""
+    """Return the gain in aCLL of each arc between features, (parent, child), on the rows that have both."""
     n, target = len(features), counts.schema.target
     gains = np.zeros((n, n))
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
@@ -63,7 +63,7 @@ def arc_gains(counts: CountEngine, features: list[int], beta: float, min_count: 
         part = pairs[low:high]
         tables = counts.tables([(features[i], features[j], target) for i, j in part])
         for (i, j), table in zip(part, tables, strict=True):
-            for above, below, turned in ((i, j, table), (j, i, table.swapaxes(0, 1))):
-                alone = approximate_cll(turned.sum(axis=0, keepdims=True), beta=beta, min_count=min_count)
-                gains[above, below] = approximate_cll(turned, beta=beta, min_count=min_count) - alone
+            for above, below, counted in ((i, j, table), (j, i, table.swapaxes(0, 1))):
+                alone = approximate_cll(counted.sum(axis=0, keepdims=True), beta=beta, min_count=min_count)
+                gains[above, below] = approximate_cll(counted, beta=beta, min_count=min_count) - alone
     return gains

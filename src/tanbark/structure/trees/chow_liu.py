@@ -33,7 +33,7 @@ def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | N
     """
     schema = counts.schema
     n = len(schema.names)
-    penalty(criterion, 1.0)  # a wrong name is refused before the counting starts
+    penalty(criterion, 1.0)  # raises for a wrong name before the counting starts
     start = schema.target if root is None else find_column("root", root, schema.names)
     states = np.array(schema.cardinalities, dtype=float)
     first, second = pair_indices(n)
@@ -54,7 +54,7 @@ def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | N
 
 
 def _empty_score(counts: CountEngine, criterion: str) -> float:
-    """Score the graph without arcs that the tree is added to."""
+    """Score the empty graph that the tree is added to."""
     tables = counts.tables([(node,) for node in range(len(counts.schema.names))])
-    price = penalty(criterion, counts.total)
-    return sum(log_likelihood(table[None]) - price * (len(table) - 1) for table in tables)
+    cost = penalty(criterion, counts.total)
+    return sum(log_likelihood(table[None]) - cost * (len(table) - 1) for table in tables)

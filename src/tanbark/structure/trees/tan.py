@@ -47,8 +47,8 @@ def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | N
     first, second = pair_indices(n)
     pairs = counts.pair_information()
     parameters = (states[first] - 1) * (states[second] - 1) * states[target]
-    price = penalty_per_parameter(criterion, pairs.rows)
-    weights = np.where((states[first] > 1) & (states[second] > 1), pairs.gain - price * parameters, -np.inf)
+    cost = penalty_per_parameter(criterion, pairs.rows)
+    weights = np.where((states[first] > 1) & (states[second] > 1), pairs.gain - cost * parameters, -np.inf)
     edges = maximum_spanning_forest(weights, n)
     dag = Dag.augmented(schema.names, direct_forest(edges, n, start))
     chosen = np.array([i * n - i * (i + 1) // 2 + j - i - 1 for i, j in edges], np.int64)
@@ -56,7 +56,7 @@ def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | N
 
 
 def penalty_per_parameter(criterion: str, rows: Floats) -> Floats:
-    """Return the price of a parameter for every pair; with gaps, pairs rest on different numbers of rows."""
+    """Return the penalty of a parameter for every pair; with missing values, pairs have different numbers of rows."""
     if len(rows) and (rows == rows[0]).all():
         return np.full(len(rows), penalty(criterion, float(rows[0])))
     different, place = np.unique(rows, return_inverse=True)
@@ -66,18 +66,18 @@ def penalty_per_parameter(criterion: str, rows: Floats) -> Floats:
 def _naive_score(counts: CountEngine, criterion: str) -> float:
     """Score the naive Bayes structure that the arcs are added to."""
     target = counts.schema.target
-    price = penalty(criterion, counts.total)
+    cost = penalty(criterion, counts.total)
     (prior, *tables) = counts.tables([(target,), *((i, target) for i in range(target))])
     cells = np.concatenate([table.ravel() for table in tables]).astype(float)
     classes = np.concatenate([np.broadcast_to(table.sum(axis=0), table.shape).ravel() for table in tables])
     seen = cells > 0
     gained = float((cells[seen] * np.log(cells[seen] / classes[seen])).sum())
     parameters = len(prior) - 1 + sum((len(table) - 1) * len(prior) for table in tables)
-    return log_likelihood(prior[None]) + gained - price * parameters
+    return log_likelihood(prior[None]) + gained - cost * parameters
 
 
 def _learn_mml(counts: CountEngine, root: int | None, alpha: float = 1.0) -> Learnt:
-    """Find the forest of shortest message: class first, then every feature given the class and at most one feature.
+    """Find the forest of shortest message: the class first, then each feature given the class and at most one other.
 
     The two directions of an arc differ a little in length, so that the optimum is a branching and not a spanning tree.
     Columns with one state take no part. Wallace and Korb (1999) for the length of a family, Edmonds (1967) for the
@@ -94,7 +94,7 @@ def _learn_mml(counts: CountEngine, root: int | None, alpha: float = 1.0) -> Lea
 
 
 def pair_gains(counts: CountEngine, *, alpha: float = 1.0) -> Floats:
-    """Measure what every arc i -> j gains given the class, in nits, (n, n); -inf for columns with one state."""
+    """Return the gain of every arc i -> j given the class, in nits, (n, n); -inf for columns with one state."""
     schema = counts.schema
     n, target = len(schema.features), schema.target
     states = np.array(schema.cardinalities, np.int64)
@@ -119,7 +119,7 @@ def pair_gains(counts: CountEngine, *, alpha: float = 1.0) -> Floats:
 
 
 def _by_cells(counts: CountEngine, columns: tuple[int, int, int], alpha: float) -> tuple[float, float]:
-    """Measure one pair by the cells that occur: an empty row or column of a table costs nothing."""
+    """Return the gains of one pair from the observed cells alone: empty cells cost nothing."""
     ((cells, n),) = counts.cells([columns])
     r_x, r_y, n_classes = (counts.schema.cardinalities[c] for c in columns)
     weights = n.astype(float)
