@@ -1,6 +1,6 @@
 """Posterior queries on ALARM (37 variables) and on a random network of its size, against pgmpy and pyAgrum in one run.
 
-Run with ``python -m benchmarks.speed_queries`` where both are installed (``pip install -e ".[bench]"``). They get the
+Run with ``python -m benchmarks.speed.queries`` where both are installed (``pip install -e ".[bench]"``). They get the
 same network and the same evidence, drawn from the network itself; posteriors are compared before anything is timed.
 On a machine with other work ``--clock cpu`` takes the seconds of the processor, of all threads together, on all sides.
 """
@@ -149,7 +149,7 @@ def about(clock: str) -> dict[str, Any]:
     packages = {name: version(name) for name in ("numpy", "numba", "pgmpy", "pyagrum")}
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return {
-        "command": f"python -m benchmarks.speed_queries --clock {clock}", "clock": clock, "tanbark": tb.__version__,
+        "command": f"python -m benchmarks.speed.queries --clock {clock}", "clock": clock, "tanbark": tb.__version__,
         "python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(),
         "load_before": load, **packages,
     }  # fmt: skip

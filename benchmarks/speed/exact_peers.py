@@ -1,6 +1,6 @@
 """Run another exact learner on a stored table: one process, one answer on stdout. Needs numpy and that learner only.
 
-    python benchmarks/exact_peers.py pomegranate table.npy
+    python benchmarks/speed/exact_peers.py pomegranate table.npy
 
 The answer is JSON: seconds, the parents of every column, and the version. The table is (rows, columns) of codes.
 """

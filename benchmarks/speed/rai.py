@@ -1,6 +1,6 @@
 """Seconds of RAI-ANB and of exact search, beside those that the RAI-ANB paper prints for its own program.
 
-    python -m benchmarks.speed_rai --data ../shared/data [--sets kr-vs-kp musk1] [--exact 16 20]
+    python -m benchmarks.speed.rai --data ../shared/data [--sets kr-vs-kp musk1] [--exact 16 20]
 
 The paper's seconds are its Table 5's, on its own machine; they are quoted, not measured here. Only the structure is
 timed: rows are dropped, columns binarised and coded beforehand, as the paper does it.

@@ -1,6 +1,6 @@
 """Exact search beside other exact learners: the same binary tables, one run, seconds and optima.
 
-    python -m benchmarks.speed_exact --pomegranate PYTHON --causal-learn PYTHON [--sizes 12 16 20] [--limit 600]
+    python -m benchmarks.speed.exact --pomegranate PYTHON --causal-learn PYTHON [--sizes 12 16 20] [--limit 600]
 
 A peer is run by the interpreter that has it, in a process of its own, once per table; past the limit it is stopped.
 Each looks for the best network by its own score (pomegranate: minimum description length; causal-learn: the BIC of
@@ -25,8 +25,8 @@ from pathlib import Path
 import numpy as np
 
 import tanbark as tb
-from benchmarks.exact_peers import PEERS
-from benchmarks.speed_rai import chain, count
+from benchmarks.speed.exact_peers import PEERS
+from benchmarks.speed.rai import chain, count
 from tanbark.counts import CountEngine
 from tanbark.structure.exact import kernels
 from tanbark.structure.exact import learn as exact
@@ -126,7 +126,7 @@ def main() -> None:
     exact.learn_general(count(chain(8, 200), None))  # kernels are compiled once, before the clock runs
     rows = [compare(n, options.rows, peers, options.limit) for n in options.sizes]
     told = {
-        "command": "python -m benchmarks.speed_exact " + " ".join(
+        "command": "python -m benchmarks.speed.exact " + " ".join(
             f"--{name} PYTHON" for name, python in pythons.items() if python
         ) + f" --sizes {' '.join(map(str, options.sizes))} --rows {options.rows} --limit {options.limit:.0f}",
         "tanbark": tb.__version__, "python": sys.version.split()[0], "numpy": np.__version__,
