@@ -35,9 +35,9 @@ def cost_model(found: dict[str, Any]) -> dict[str, float]:
 
 
 def plan(model: dict[str, float]) -> list[str]:
-    """Tell the time of one core, the bytes that a pass reads, the tables that travel, and the cores for a day."""
+    """Return the time of one core, the bytes that a pass reads, the size of the counts, and the cores for a day."""
     lines = [
-        "| rows | features | read in a pass | NaiveBayes | TAN, AODE | KDB | tables | cores for TAN in a day |",
+        "| rows | features | read in a pass | NaiveBayes | TAN, AODE | KDB | counts | cores for TAN in a day |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for rows in (1e8, 1e9, 1e10, 1e11):
@@ -72,19 +72,21 @@ def page(found: dict[str, Any]) -> str:
 
 
 def measured(found: dict[str, Any]) -> list[str]:
-    """Tell what was measured."""
+    """Return the measurements."""
     memory, pairs = found["stream_and_memory"], found["all_pairs"]
     lines = [
         f"Measured by `{found['command']}` on {found['machine']}; the rows are generated, with a class of two",
-        "labels and features of two to five states that hang together in a tree.",
+        "labels and features of two to five states in a tree.",
         "",
         "| learner | rows | passes | wall s | CPU s | resident MiB | CPU s per million rows |",
         "|---|---|---|---|---|---|---|",
     ]
     for run in sorted(found["rows"].values(), key=lambda run: (ORDER.index(run["learner"]), run["rows"])):
         each = f"{run['cpu_seconds'] / run['rows'] * 1e6:.2f}"
-        told = [run[name] for name in ("passes", "wall_seconds", "cpu_seconds", "resident_mib")]
-        lines.append("| " + " | ".join(map(str, (run["learner"], f"{run['rows']:,} x {FEATURES}", *told, each))) + " |")
+        values = [run[name] for name in ("passes", "wall_seconds", "cpu_seconds", "resident_mib")]
+        lines.append(
+            "| " + " | ".join(map(str, (run["learner"], f"{run['rows']:,} x {FEATURES}", *values, each))) + " |"
+        )
     lines += [
         "",
         "- TAN from the file, 5 million rows, against reading the file whole and fitting in memory:",
@@ -105,40 +107,40 @@ def measured(found: dict[str, Any]) -> list[str]:
 
 
 def planned(found: dict[str, Any]) -> list[str]:
-    """Tell the cost model and what follows from it."""
+    """Return the cost model and what follows from it."""
     model = cost_model(found)
     most = max(run["rows"] for run in found["rows"].values()) // 10**6
     return [
         f"A model fitted to {model['runs']:.0f} of these runs: {model['value_ns']:.1f} ns of one core for each value",
         f"that a pass reads and codes, and {model['pair_ns']:.2f} ns for each pair of features in each row; no run",
-        f"lies more than {model['off']:.0f} % beside it. Times are of one core: divide by cores. NaiveBayes, TAN and",
-        "AODE take two passes, KDB three; a byte a value is read in a pass where a file keeps categories as codes.",
-        "What a worker sends after its part of the rows is the tables. Features have about five states, with two",
+        f"deviates by more than {model['off']:.0f} %. Times are of one core: divide by cores. NaiveBayes, TAN and",
+        "AODE take two passes, KDB three; a pass reads a byte per value if the file stores categories as codes.",
+        "A worker sends only the counts of its part of the rows. Features have about five states, with two",
         f"classes. What lies beyond the measured {most} million rows and 100 features is extrapolated.",
         "",
         *plan(model),
         "",
-        "Naive Bayes stays feasible wherever the rows can be read. TAN, AODE and the first pass of KDB grow with the",
+        "Naive Bayes is feasible wherever the rows can be read. TAN, AODE and the first pass of KDB grow with the",
         "square of the features: 1,000 features and 10^9 rows are a matter of cores, 10,000 features need a selection",
-        "first (naive Bayes's tables give each feature's information about the class). RAI and hill climbing ask for",
-        "tables of three and more features, whose number depends on the data; here they cost",
+        "first (by the mutual information of each feature with the class, from naive Bayes's counts). RAI and hill",
+        "climbing need counts of three and more features, whose number depends on the data; here they cost",
         *_beside(found),
         "They suit some hundred features. Wrappers make a pass or two for each step; exact search, EM and WANBIA need",
-        "the coded rows in memory, a byte a value.",
+        "the coded rows in memory, a byte per value.",
     ]
 
 
 def _beside(found: dict[str, Any]) -> list[str]:
     """Compare the learners of many passes with TAN, on the most rows that each was measured on."""
-    told = []
+    costs = []
     for name in ("RAIANB", "GBN"):
         runs = [run for run in found["rows"].values() if run["learner"] == name]
         if runs:
             most = max(runs, key=lambda run: run["rows"])
             tan = found["rows"][f"TAN {most['rows'] // 10**6}"]
             times = most["cpu_seconds"] / tan["cpu_seconds"]
-            told.append(f"{times:.0f} times ({name}, {most['rows'] // 10**6} million rows)")
-    return [" and ".join(told) + " what TAN costs."]
+            costs.append(f"{times:.0f} times ({name}, {most['rows'] // 10**6} million rows)")
+    return [" and ".join(costs) + " what TAN costs."]
 
 
 def main() -> None:

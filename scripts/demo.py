@@ -1,4 +1,4 @@
-"""The main job on bundled data: compare, fit, look inside, explain a prediction with gaps, save, load and explore."""
+"""Compare models on bundled data, fit one, explain a prediction with missing values, save, load and explore."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def main() -> None:
     print("The tree that TAN with BIC learns:\n")
     print(clf.network_)
     print(f"\n{clf.network_!r}\n")
-    explain_with_gaps(clf, X, y)
+    explain_with_missing_values(clf, X, y)
     save(clf, X)
     explore(clf)
 
@@ -46,14 +46,12 @@ def compare(X, y) -> None:
     print()
 
 
-def explain_with_gaps(clf, X, y) -> None:
+def explain_with_missing_values(clf, X, y) -> None:
     row = X.iloc[[81]].copy()
     complete = clf.predict_proba(row)[0]
     row["worst radius"] = np.nan
     row["worst concave points"] = np.nan
-    print(
-        f"Row 81 is {y.iloc[81]}. With all values P({clf.classes_[0]}) = {complete[0]:.4f}; now two are blanked out:\n"
-    )
+    print(f"Row 81 is {y.iloc[81]}. With all values P({clf.classes_[0]}) = {complete[0]:.4f}; now two are deleted:\n")
     print(clf.explain(row))
     low, high = clf.predict_proba_interval(row)
     print(

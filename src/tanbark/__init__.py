@@ -1,4 +1,4 @@
-"""Tanbark: Bayesian network classifiers that are exact about gaps, explain themselves, and are fast.
+"""Tanbark: Bayesian network classifiers: exact with missing values, explainable, fast.
 
 >>> import tanbark as tb
 >>> clf = tb.TAN(criterion="bic").fit([["a", 1], ["a", 0], ["b", 1], ["b", None]], [0, 0, 1, 1])

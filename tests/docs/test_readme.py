@@ -31,5 +31,5 @@ def test_the_snippets_run(names, tmp_path, capsys):
     for block in BLOCKS:
         exec(compile(block, "README.md", "exec"), names)
     written = {path.name for path in tmp_path.iterdir()}
-    assert {"model.html", "model.json", "model.xmlbif", "answers.parquet"} <= written
+    assert {"model.html", "model.json", "model.xmlbif", "predicted.parquet"} <= written
     assert "log-odds" in capsys.readouterr().out
