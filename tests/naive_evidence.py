@@ -6,11 +6,17 @@ evenly over the prior, a swarm that walks from the prior to the posterior, and p
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import numpy as np
 from scipy.special import expit, log_expit, logit, logsumexp
 from scipy.stats import multivariate_normal, norm, qmc
+
+
+def _sobol(dimensions, seed):
+    name = "rng" if "rng" in inspect.signature(qmc.Sobol).parameters else "seed"  # "seed" before SciPy 1.15
+    return qmc.Sobol(dimensions, **{name: seed})
 
 
 def _log_likelihood(simplexes, configs, counts, states, n_classes):
@@ -36,7 +42,7 @@ def _split(gammas, sizes):
 def sobol(configs, counts, states, n_classes, *, power=16, seed=0):
     """Spread Sobol points over the prior: exponential variables, scaled to sum to one, are uniform tables."""
     sizes = _sizes(states, n_classes)
-    points = qmc.Sobol(sum(sizes), rng=seed).random_base2(power)
+    points = _sobol(sum(sizes), seed).random_base2(power)
     told = _log_likelihood(_split(-np.log1p(-points), sizes), configs, counts, states, n_classes)
     return math.log(len(told)) - logsumexp(told)
 
@@ -105,7 +111,7 @@ def around_the_best(configs, counts, *, power=14, seed=0):
         p = expit(design @ best)
         bend = (design.T * (n * p * (1 - p))) @ design + 0.1 * np.eye(m + 1)
         best = best + np.linalg.solve(bend, design.T @ (counts[:, 1] - n * p) - 0.1 * best)
-    points = np.clip(qmc.Sobol(2 * m + 1, rng=seed).random_base2(power), 1e-12, 1 - 1e-12)
+    points = np.clip(_sobol(2 * m + 1, seed).random_base2(power), 1e-12, 1 - 1e-12)
     spread = 1.5 * np.linalg.inv(bend)
     at = best + norm.ppf(points[:, : m + 1]) @ np.linalg.cholesky(spread).T
     logits = at @ design.T

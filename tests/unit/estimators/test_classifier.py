@@ -213,7 +213,7 @@ def test_weights_can_be_routed(model, rows):
     with sklearn.config_context(enable_metadata_routing=True):
         asking = clone(model).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         result = cross_validate(asking, X, y, cv=2, params={"sample_weight": weights}, return_estimator=True)
-        plain = cross_validate(clone(model), X, y, cv=2, return_estimator=True)
+        plain = cross_validate(clone(model), X, y, cv=2, params={}, return_estimator=True)
     totals = [fitted.family_counts_[-1].sum() for fitted in result["estimator"]]
     assert sum(totals) == pytest.approx(weights.sum())
     assert [fitted.family_counts_[-1].sum() for fitted in plain["estimator"]] == [60, 60]
