@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Codes, Floats
 from tanbark.counts import StoredCounts
-from tanbark.inference.aode.joint_tables import WORTH_ROWS, Joined, average_joined, join
+from tanbark.inference.aode.joint_tables import WORTH_ROWS, Joined, Models, average_joined, join
 from tanbark.machine import blocks, row_blocks, run_threads, thread_count
 from tanbark.params import Smoothing, estimate
 from tanbark.table import Schema, missing_code
@@ -33,7 +33,7 @@ class SuperParents:
         log P(class, super-parents' states).
     counts : (n_states,) array
         Rows with these states.
-    shares : (n_states, n_values, n_classes) array
+    probabilities : (n_states, n_values, n_classes) array
         P(value of a feature | super-parents' states, class), the features' values one after another; 1 for the
         super-parents themselves.
     """
@@ -42,37 +42,42 @@ class SuperParents:
     starts: NDArray[np.int64]
     prior: Floats
     counts: Floats
-    shares: Floats
+    probabilities: Floats
+
+    @property
+    def n_joint(self) -> NDArray[np.int64]:
+        """Number of joint states of the super-parents of each model."""
+        return np.diff(self.starts, append=len(self.prior))
 
     @cached_property
     def logs(self) -> Floats:
-        """The logarithms of the shares."""
+        """The logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
-            return np.log(self.shares)
+            return np.log(self.probabilities)
 
     def joined(self, sizes: NDArray[np.int64]) -> Joined | None:
-        """Return the tables of joined children, made once; None where they would be too large or unsafe."""
+        """Return the joined children, made once; None where they would be too large or unsafe."""
         if "_joined" not in self.__dict__:
             self.__dict__["_joined"] = join(self, sizes)
         return cast("Joined | None", self.__dict__["_joined"])
 
 
 def super_parent_cells(schema: Schema, order: int) -> int:
-    """Number of entries that the tables of all models need."""
+    """Number of entries that the CPTs of all models need."""
     sizes = schema.cardinalities[:-1]
     states = sum(sizes) if order == 1 else sum(a * b for a, b in combinations(sizes, 2))
     return states * sum(sizes) * schema.cardinalities[-1]
 
 
 def make_super_parents(counts: StoredCounts, order: int, smoothing: Smoothing, log_prior: Floats) -> SuperParents:
-    """Estimate the tables of all models with ``order`` super-parents."""
+    """Estimate the CPTs of all models with ``order`` super-parents."""
     schema = counts.schema
     sizes = np.array(schema.cardinalities[:-1], np.int64)
     models = np.array(list(combinations(range(schema.target), order)), np.int64).reshape(-1, order)
     states = sizes[models].prod(axis=1)
     starts = np.cumsum(states) - states
     total, n_classes = int(states.sum()), schema.cardinalities[-1]
-    shares = np.ones((total, int(sizes.sum()), n_classes))
+    probabilities = np.ones((total, int(sizes.sum()), n_classes))
     prior, seen = np.zeros((total, n_classes)), np.zeros(total)
     with np.errstate(divide="ignore"):
         for some in _alike(sizes[models]):
@@ -81,17 +86,17 @@ def make_super_parents(counts: StoredCounts, order: int, smoothing: Smoothing, l
             places = starts[some][:, None] + np.arange(flat.shape[1])
             prior[places] = log_prior + np.log(estimate(flat, 1, smoothing, stacked=True))
             seen[places] = flat.sum(axis=2)
-    _fill_shares(counts, models, starts, sizes, smoothing, shares)
+    _fill_probabilities(counts, models, starts, sizes, smoothing, probabilities)
     members = np.full((len(models), 2), -1, np.int64)
     members[:, :order] = models
-    return SuperParents(members, starts, prior, seen, shares)
+    return SuperParents(members, starts, prior, seen, probabilities)
 
 
-def _fill_shares(
+def _fill_probabilities(
     counts: StoredCounts, models: NDArray[np.int64], starts: NDArray[np.int64], sizes: NDArray[np.int64],
-    smoothing: Smoothing, shares: Floats,
+    smoothing: Smoothing, probabilities: Floats,
 ) -> None:  # fmt: skip
-    """Estimate P(feature | super-parents, class) for every model and feature, tables of one shape at a time."""
+    """Estimate P(feature | super-parents, class) for every model and feature, CPTs of one shape at a time."""
     from tanbark.inference.aode import kernels as average_kernels
 
     places = np.cumsum(sizes) - sizes
@@ -106,7 +111,7 @@ def _fill_shares(
             *above, below, n_classes = stack.shape[1:]
             flat = stack.reshape(len(some), math.prod(above), below, n_classes)
             found = estimate(flat, 2, smoothing, stacked=True)
-            average_kernels.place_shares(found, starts[row[some]], places[feature[some]], shares)
+            average_kernels.place_probabilities(found, starts[row[some]], places[feature[some]], probabilities)
 
 
 def _alike(shapes: NDArray[np.int64]) -> list[NDArray[np.intp]]:
@@ -119,7 +124,7 @@ def _alike(shapes: NDArray[np.int64]) -> list[NDArray[np.intp]]:
 
 
 def _stack(counts: StoredCounts, features: NDArray[np.int64]) -> NDArray[Any]:
-    """Look up the tables of features with the class, which have one shape."""
+    """Look up the contingency tables of features with the class, which have one shape."""
     return counts.stack(np.column_stack([features, np.full(len(features), counts.schema.target)]))
 
 
@@ -130,24 +135,24 @@ def averaged_log_proba(
 
     .. math:: P(c, x) = \frac{1}{|I|} \sum_{s \in I} P(c, x_s) \prod_{l \notin s} P(x_l | c, x_s)
 
-    A missing value drops out, both as a super-parent and as a child. Gives log P(class, observed) and a mask of the
+    A missing value drops out, both as a super-parent and as a child. Returns log P(class, observed) and a mask of the
     rows for which no model is left. Webb, Boughton and Wang (2005), equation 6.
     """
     from tanbark.inference.aode import kernels as average_kernels
 
     sizes = np.array(schema.cardinalities[:-1], np.int64)
     threads = thread_count(n_jobs)
-    usable = models.counts >= least
+    flat = Models(sizes, models.members, models.starts, models.n_joint, models.prior, models.counts >= least)
     if codes.shape[1] >= WORTH_ROWS and int(codes.max()) < missing_code(codes):
         joined = models.joined(sizes)
         if joined is not None:
-            return average_joined(joined, models, sizes, codes, usable, threads)
+            return average_joined(joined, flat, codes, threads)
     out = np.zeros((codes.shape[1], schema.cardinalities[-1]))
     empty = np.zeros(codes.shape[1], np.bool_)
-    arguments: tuple[Any, ...] = (sizes, np.cumsum(sizes) - sizes, models.members, models.starts)
+    places = np.cumsum(sizes) - sizes
 
     def work(low: int, high: int) -> None:
-        average_kernels.average_models(codes, *arguments, models.prior, usable, models.logs, low, high, out, empty)
+        average_kernels.average_models(codes, flat, places, models.logs, low, high, out, empty)
 
     run_threads(work, row_blocks(len(out), threads, smallest=256), threads)
     return out, empty

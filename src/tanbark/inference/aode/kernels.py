@@ -1,4 +1,10 @@
-"""The compiled loops of averages over super-parent models."""
+"""The compiled averages over super-parent models, in logarithms and by products.
+
+A model's joint of a row is a product of one entry per child. In logarithms the children are read one by one, and cost
+one entry per model, child and class. By products, children are joined a few at a time beforehand, so that one entry
+serves all children of a group; with two classes, two models are multiplied side by side, rows with the same states of
+their super-parents together.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from tanbark.arrays import Array
+from tanbark.inference.aode.joint_tables import Joined, Models
 from tanbark.machine import kernel
 
 ROWS_AT_ONCE = 8192
@@ -72,10 +79,14 @@ add_one_row, add_many_rows = _add_rows(1), _add_rows(ABREAST)
 
 @kernel
 def average_models(
-    codes: Array, n_states: Array, places: Array, members: Array, starts: Array, prior: Array, usable: Array,
-    given: Array, top: int, bottom: int, out: Array, empty: Array,
-) -> None:  # fmt: skip
-    """Average the joints of the usable super-parent models of every row, in logarithms; mark rows without any."""
+    codes: Array, models: Models, places: Array, logs: Array, top: int, bottom: int, out: Array, empty: Array
+) -> None:
+    """Average the joints of the usable super-parent models of every row, in logarithms; mark rows without any.
+
+    ``models.prior`` is in logarithms, too; ``logs[state, place]`` is log P(value | state, class), and the values of
+    feature i begin at ``places[i]``.
+    """
+    n_states, members, starts, _, prior, usable = models
     n, n_classes = len(n_states), prior.shape[1]
     observed, joint = np.empty(n, np.int64), np.empty(n_classes)
     best, total = np.empty(n_classes), np.empty(n_classes)
@@ -104,10 +115,10 @@ def average_models(
                 continue
             used += 1
             joint[:] = prior[state]
-            table = given[state]
+            entries = logs[state]
             for k in range(found):
                 for c in range(n_classes):
-                    joint[c] += table[observed[k], c]
+                    joint[c] += entries[observed[k], c]
             for c in range(n_classes):
                 if joint[c] > best[c]:
                     total[c] = total[c] * np.exp(best[c] - joint[c]) + 1.0
@@ -122,21 +133,28 @@ def average_models(
 
 
 @kernel
-def place_shares(found: Array, states: Array, values: Array, shares: Array) -> None:
-    """Copy (super-parents, feature, class) tables of one shape to where their states and values begin."""
-    tables, n_states, n_values, n_classes = found.shape
-    for table in range(tables):
+def place_probabilities(found: Array, states: Array, values: Array, probabilities: Array) -> None:
+    """Copy CPTs (super-parents, feature, class) of one shape to where their states and values begin."""
+    n_cpts, n_states, n_values, n_classes = found.shape
+    for cpt in range(n_cpts):
         for state in range(n_states):
             for value in range(n_values):
                 for c in range(n_classes):
-                    shares[states[table] + state, values[table] + value, c] = found[table, state, value, c]
+                    probabilities[states[cpt] + state, values[cpt] + value, c] = found[cpt, state, value, c]
 
 
 @kernel
-def join_shares(
-    shares: Array, sizes: Array, groups: Array, strides: Array, places: Array, out: Array, lows: Array, highs: Array
+def join_probabilities(
+    probabilities: Array,
+    sizes: Array,
+    groups: Array,
+    strides: Array,
+    places: Array,
+    out: Array,
+    lows: Array,
+    highs: Array,
 ) -> None:
-    """Multiply the shares of the children of each group for all their joint values; note each group's range."""
+    """Multiply the probabilities of the children of each group for all their joint values; note each group's range."""
     starts = np.cumsum(sizes) - sizes
     at = np.empty((len(groups), out.shape[1]), np.int64)  # where a child's entry for a joint value stands
     for i in range(len(groups)):
@@ -144,20 +162,20 @@ def join_shares(
         last = places[group + 1] if group + 1 < len(places) else out.shape[1]
         for place in range(places[group], last):
             at[i, place] = starts[i] + (place - places[group]) // strides[i] % sizes[i]
-    for state in range(len(shares)):
-        entries, products = shares[state], out[state]
+    for state in range(len(probabilities)):
+        entries, products = probabilities[state], out[state]
         products[:] = 1.0
         for i in range(len(groups)):
             group = groups[i]
             last = places[group + 1] if group + 1 < len(places) else out.shape[1]
             for place in range(places[group], last):
-                for c in range(shares.shape[2]):
+                for c in range(probabilities.shape[2]):
                     products[place, c] *= entries[at[i, place], c]
         for group in range(len(places)):
             last = places[group + 1] if group + 1 < len(places) else out.shape[1]
             low, high = lows[group], highs[group]
             for place in range(places[group], last):
-                for c in range(shares.shape[2]):
+                for c in range(probabilities.shape[2]):
                     value = products[place, c]
                     low, high = value if value < low else low, value if value > high else high
             lows[group], highs[group] = low, high
@@ -165,24 +183,20 @@ def join_shares(
 
 @kernel
 def average_joined(
-    codes: Array, n_states: Array, groups: Array, strides: Array, places: Array, members: Array, starts: Array,
-    n_models: Array, prior: Array, usable: Array, tables: Array, shift: float, top: int, bottom: int, out: Array,
-    empty: Array,
-) -> None:  # fmt: skip
-    """Average the joints of super-parent models of rows without gaps by products of joined tables, model by model.
-
-    ``tables[state]`` holds the entries of all groups' joint values one after another, the classes of each together;
-    ``n_models[model]`` is the number of states of a model's super-parents.
-    """
+    codes: Array, models: Models, children: Joined, top: int, bottom: int, out: Array, empty: Array
+) -> None:
+    """Average the joints of super-parent models of complete rows by products of joined entries, model by model."""
+    n_states, members, starts, n_joint, prior, usable = models
+    group, strides, places, entries, _, shift = children
     n_classes = prior.shape[1]
     joined = np.empty((ROWS_AT_ONCE, len(places)), np.uint16)
     state = np.empty(ROWS_AT_ONCE, np.uint16)
     total, used = np.empty((ROWS_AT_ONCE, n_classes)), np.empty(ROWS_AT_ONCE)
-    both = np.empty((tables.shape[1] // n_classes, 4))
+    both = np.empty((entries.shape[1] // n_classes, 4))
     order, ends = np.empty(ROWS_AT_ONCE, np.uint16), np.empty(MOST_TOGETHER + 1, np.int64)
     for low in range(top, bottom, ROWS_AT_ONCE):
         size = min(ROWS_AT_ONCE, bottom - low)
-        _join(codes[:, low : low + size], groups, strides, places, joined[:size])
+        _join(codes[:, low : low + size], group, strides, places, joined[:size])
         total[:] = 0.0
         used[:] = len(members)
         model = 0
@@ -190,17 +204,14 @@ def average_joined(
             state[:] = 0
             _add_states(codes, n_states, members[model], low, state[:size])
             together = n_classes == 2 and model + 1 < len(members)
-            if together and n_models[model] * n_models[model + 1] <= MOST_TOGETHER:
+            if together and n_joint[model] * n_joint[model + 1] <= MOST_TOGETHER:
                 _add_states(codes, n_states, members[model + 1], low, state[:size])
-                bounds = ends[: n_models[model] * n_models[model + 1] + 1]
+                bounds = ends[: n_joint[model] * n_joint[model + 1] + 1]
                 _sort(state[:size], order, bounds)
-                _add_two(
-                    tables, prior, usable, starts[model], starts[model + 1], n_models[model + 1], order, bounds, joined,
-                    both, total, used,
-                )  # fmt: skip
+                _add_two(models, model, entries, order, bounds, joined, both, total, used)
                 model += 2
             else:
-                _add_products(tables, prior, usable, starts[model], state[:size], joined, total, used)
+                _add_products(entries, prior, usable, starts[model], state[:size], joined, total, used)
                 model += 1
         for row in range(size):
             if used[row] == 0.0:
@@ -226,7 +237,7 @@ def _join(codes: Array, groups: Array, strides: Array, places: Array, joined: Ar
 
 @kernel
 def _add_products(
-    tables: Array, prior: Array, usable: Array, start: int, state: Array, joined: Array, total: Array, used: Array
+    entries: Array, prior: Array, usable: Array, start: int, state: Array, joined: Array, total: Array, used: Array
 ) -> None:
     """Add one model's joint of every row to ``total`` where its states are usable; else take 1 from ``used``."""
     n_classes = prior.shape[1]
@@ -236,12 +247,12 @@ def _add_products(
         if not usable[place]:
             used[row] -= 1.0
             continue
-        entries = tables[place]
+        own = entries[place]
         product[:] = prior[place]
         for group in range(joined.shape[1]):
             at = np.uint64(joined[row, group] // 4) * np.uint64(n_classes)
             for c in range(np.uint64(n_classes)):
-                product[c] *= entries[at + c]
+                product[c] *= own[at + c]
         for c in range(n_classes):
             total[row, c] += product[c]
 
@@ -275,14 +286,16 @@ def _sort(state: Array, order: Array, ends: Array) -> None:
 
 @kernel
 def _add_two(
-    tables: Array, prior: Array, usable: Array, start: int, other: int, n_other: int, order: Array, ends: Array,
-    joined: Array, both: Array, total: Array, used: Array,
+    models: Models, model: int, entries: Array, order: Array, ends: Array, joined: Array, both: Array, total: Array,
+    used: Array,
 ) -> None:  # fmt: skip
-    """Add the joints of two models with two classes, rows with the same states of all super-parents together.
+    """Add the joints of a model and the next with two classes, rows with the same states of all super-parents together.
 
-    For these rows the two models' tables are laid side by side; so they stay in the nearest cache, and the four numbers
-    of a row are multiplied at once.
+    For these rows the entries of the two models are laid side by side; so they stay in the nearest cache, and the four
+    numbers of a row are multiplied at once.
     """
+    prior, usable, n_other = models.prior, models.usable, models.n_joint[model + 1]
+    start, other = models.starts[model], models.starts[model + 1]
     begin = np.empty(4)
     for k in range(len(ends) - 1):
         i, j = start + k // n_other, other + k % n_other
@@ -294,7 +307,7 @@ def _add_two(
             continue
         for place in range(len(both)):
             for c in range(2):
-                both[place, c], both[place, 2 + c] = tables[i, 2 * place + c], tables[j, 2 * place + c]
+                both[place, c], both[place, 2 + c] = entries[i, 2 * place + c], entries[j, 2 * place + c]
         for c in range(2):
             begin[c], begin[2 + c] = prior[i, c] * usable[i], prior[j, c] * usable[j]
         low = ends[k]

@@ -60,7 +60,7 @@ def test_cells_are_those_of_the_tables():
     table = make_table(np.random.default_rng(0), (3, 2, 4, 3), 20)
     for order in (1, 2):
         models = make_super_parents(MemoryCounts(table).stored(order + 1), order, Smoothing(), np.zeros(3))
-        assert super_parent_cells(table.schema, order) == models.shares.size
+        assert super_parent_cells(table.schema, order) == models.probabilities.size
     assert super_parent_cells(make_schema((5, 2)), 2) == 0
 
 

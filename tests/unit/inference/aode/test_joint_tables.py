@@ -1,4 +1,4 @@
-"""Rows without gaps take joined tables; they must give what the way in logarithms gives."""
+"""Complete rows take joined factors; the results are those of the computation in logarithms."""
 
 import numba
 import numpy as np
