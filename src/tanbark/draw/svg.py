@@ -20,7 +20,7 @@ MOST_DRAWN = 400  # nodes beyond which a notebook shows no picture
 
 @dataclass(frozen=True)
 class Svg:
-    """A picture: ``text`` is its SVG; notebooks show it, ``str`` gives the text."""
+    """A picture: ``text`` is its SVG; notebooks show it, ``str`` is the text."""
 
     text: str
 

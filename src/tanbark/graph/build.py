@@ -1,4 +1,4 @@
-"""Networks written down by hand: names, states and tables become a checked network."""
+"""Networks from names, states and CPTs that are written by hand or read from files; all are validated."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _plain(name: str, state: Any) -> Level:
 def from_tables(
     states: Mapping[str, Iterable[Level]], tables: Mapping[str, Any], *, target: str | None = None
 ) -> Network:
-    """Build a network from states and tables; see :meth:`Network.from_tables`."""
+    """Build a network from states and CPTs; see :meth:`Network.from_tables`."""
     columns = [make_column(name, levels) for name, levels in states.items()]
     _same_names(states, tables)
     split = {name: _split(name, entry, states) for name, entry in tables.items()}
@@ -61,16 +61,16 @@ def from_tables(
 def _same_names(states: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
     for name in tables:
         if name not in states:
-            msg = f"There is a table for {name!r}, which has no states.{nearest(name, list(states))}"
+            msg = f"There is a CPT for {name!r}, which has no states.{nearest(name, list(states))}"
             raise InputError(msg)
     for name in states:
         if name not in tables:
-            msg = f"There is no table for {name!r}.{nearest(name, [n for n in tables if n not in states])}"
+            msg = f"There is no CPT for {name!r}.{nearest(name, [n for n in tables if n not in states])}"
             raise InputError(msg)
 
 
 def _split(name: str, entry: Any, states: Mapping[str, Any]) -> tuple[tuple[str, ...], Any]:
-    """Take ``(parents, array)`` or a root's plain array apart."""
+    """Split ``(parents, array)``; a root may have its array alone."""
     parents: Any = ()
     table = entry
     if isinstance(entry, tuple) and len(entry) == 2 and not np.isscalar(entry[0]):
@@ -95,7 +95,7 @@ def assemble(
     columns: Sequence[Column], tables: Mapping[str, tuple[Sequence[str], ArrayLike]], *, target: str | None = None,
     tolerance: float = BY_HAND,
 ) -> Network:  # fmt: skip
-    """Check and order the tables of known columns; an array runs over the parents as given, then the variable."""
+    """Validate and order the CPTs of known columns; an array runs over the parents as given, then the variable."""
     names = [column.name for column in columns]
     if target is not None and target not in names:
         msg = f"The class must be one of the variables; got {target!r}.{nearest(target, names)}"
@@ -115,23 +115,23 @@ def assemble(
 
 
 def check_table(values: ArrayLike, columns: Sequence[Column], tolerance: float) -> Floats:
-    """Check the shape, the range and the sums of a table whose last axis is the variable itself."""
+    """Validate the shape, the range and the sums of a CPT whose last axis is the variable itself."""
     name, shape = columns[-1].name, tuple(column.n_states for column in columns)
     try:
         table = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        msg = f"The table of {name!r} is no array of numbers: {error}."
+        msg = f"The CPT of {name!r} is no array of numbers: {error}."
         raise InputError(msg) from None
     if table.shape != shape:
         axes = ", ".join(f"{column.name!r} ({column.n_states})" for column in columns)
-        msg = f"The table of {name!r} must have the shape {shape}, over {axes}; got {table.shape}."
+        msg = f"The CPT of {name!r} must have the shape {shape}, over {axes}; got {table.shape}."
         raise InputError(msg)
     flat = table.reshape(-1, shape[-1])
     sums = flat.sum(axis=1)
     wrong = ~np.isfinite(flat).all(axis=1) | (flat < 0).any(axis=1)
     if wrong.any():
         where = _configuration(columns[:-1], int(wrong.argmax()))
-        msg = f"The table of {name!r} must hold probabilities; got {flat[wrong.argmax()].tolist()}{where}."
+        msg = f"The CPT of {name!r} must hold probabilities; got {flat[wrong.argmax()].tolist()}{where}."
         raise InputError(msg)
     off = np.abs(sums - 1)
     if (off > tolerance).any():
@@ -153,7 +153,7 @@ def _configuration(parents: Sequence[Column], number: int) -> str:
 
 
 def parents_first(network: Network, node: int) -> tuple[tuple[int, ...], Floats]:
-    """Return a node's parents and its table with the parents' axes first and its own last."""
+    """Return a node's parents and its CPT with the parents' axes first and its own last."""
     axes = network.axes(node)
     parents = tuple(axis for axis in axes if axis != node)
     return parents, network.tables[node].transpose([axes.index(axis) for axis in (*parents, node)])

@@ -1,4 +1,8 @@
-"""The compiled loops over graphs."""
+"""The compiled loops over graphs: union-find, the orientation of edges, and connected groups.
+
+A partially directed graph is a square array of bits: ``adjacent[a, b]`` for a -> b, both ways for an undirected edge.
+Most loops are quadratic in the number of nodes; the rules of orientation look at triples.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +85,7 @@ def orient_colliders(adjacent: Array, nodes: Array, separators: Any, ambiguous: 
     """Direct the edges of x - z - y into z where z did not separate x and y.
 
     All such arrows are collected first and then drawn in order; a pair that is wanted both ways is marked as
-    ambiguous, and an arrow that would close a circle is not drawn.
+    ambiguous, and an arrow that would close a cycle is not drawn.
     """
     n = len(adjacent)
     wanted = np.zeros((n, n), np.bool_)
@@ -142,7 +146,7 @@ def _must_point(a: int, b: int, adjacent: Array, guarded: bool, separators: Any)
 def orient_by_rules(
     adjacent: Array, nodes: Array, inside: Array, guard: int, separators: Any, ambiguous: Array
 ) -> None:
-    """Direct undirected edges between ``nodes`` by Meek's rules until nothing changes; never close a circle.
+    """Direct undirected edges between ``nodes`` by Meek's rules until nothing changes; never close a cycle.
 
     ``guard`` 0 trusts every unshielded triple, 1 only those whose middle separated its ends, 2 the same for edges that
     are marked as ambiguous.
@@ -182,7 +186,7 @@ def list_neighbours(adjacent: Array) -> tuple[Array, Array]:
 
 
 @kernel
-def _price_of_sink(adjacent: Array, near: Array, left: Array, v: int) -> tuple[int, int]:
+def _cost_of_sink(adjacent: Array, near: Array, left: Array, v: int) -> tuple[int, int]:
     """Count what making v a sink would break: arrows out of it, and new unshielded pairs of its neighbours."""
     out, bad = 0, 0
     for u in near:
@@ -197,15 +201,15 @@ def _price_of_sink(adjacent: Array, near: Array, left: Array, v: int) -> tuple[i
 
 @kernel
 def extend(adjacent: Array, near: Array, degree: Array, late: int = -1, after: int = -1) -> int:
-    """Direct all edges so that no circle is left, by taking out one sink after another; give the rules broken.
+    """Direct all edges so that no cycle is left, one sink after another; return how often a rule was broken.
 
     The sink is the node with the fewest arrows out, then the fewest unshielded pairs, then the lowest index. The
-    neighbours are as :func:`list_neighbours` gives them. ``late`` is taken out when no other node can be without
+    neighbours are those of :func:`list_neighbours`. ``late`` is taken out when no other node can be without
     breaking a rule, so that as little as possible leads into it, and ``after``, if it can be, right after it.
     """
     n = len(adjacent)
     left = np.ones(n, np.bool_)
-    price, stale = np.zeros((n, 2), np.int64), np.ones(n, np.bool_)
+    cost, stale = np.zeros((n, 2), np.int64), np.ones(n, np.bool_)
     broken, before = 0, -1
     for _ in range(n):
         best = -1
@@ -214,17 +218,17 @@ def extend(adjacent: Array, near: Array, degree: Array, late: int = -1, after: i
             if v < 0 or not left[v] or (number < 0 and (before < 0 or before != late)):
                 continue
             if stale[v]:
-                price[v, 0], price[v, 1] = _price_of_sink(adjacent, near[v, : degree[v]], left, v)
+                cost[v, 0], cost[v, 1] = _cost_of_sink(adjacent, near[v, : degree[v]], left, v)
                 stale[v] = False
-            if number < 0 and (price[v, 0] > 0 or price[v, 1] > 0):
+            if number < 0 and (cost[v, 0] > 0 or cost[v, 1] > 0):
                 continue
-            dearer = best >= 0 and (price[v, 0], price[v, 1]) > (price[best, 0], price[best, 1])
-            alike = best >= 0 and price[v, 0] == price[best, 0] and price[v, 1] == price[best, 1]
+            dearer = best >= 0 and (cost[v, 0], cost[v, 1]) > (cost[best, 0], cost[best, 1])
+            alike = best >= 0 and cost[v, 0] == cost[best, 0] and cost[v, 1] == cost[best, 1]
             if not dearer and (not alike or best == late):
                 best = v
-            if best != late and price[best, 0] == 0 and price[best, 1] == 0:
+            if best != late and cost[best, 0] == 0 and cost[best, 1] == 0:
                 break
-        broken += price[best, 0] > 0 or price[best, 1] > 0
+        broken += cost[best, 0] > 0 or cost[best, 1] > 0
         left[best], before = False, best
         for u in near[best, : degree[best]]:
             if left[u]:
@@ -235,7 +239,7 @@ def extend(adjacent: Array, near: Array, degree: Array, late: int = -1, after: i
 
 @kernel
 def strong_groups(adjacent: Array, nodes: Array) -> tuple[Array, Array]:
-    """Number the strongly connected groups among ``nodes``, and tell which groups an edge leads away from.
+    """Number the strongly connected groups among ``nodes``, and mark the groups that an edge leads away from.
 
     Tarjan's algorithm without recursion; the numbers are by position in ``nodes``.
     """

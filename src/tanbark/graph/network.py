@@ -1,4 +1,4 @@
-"""The network: a graph, a table for every node, and the schema that gives the codes their meaning."""
+"""The network: a graph, a CPT for every node, and the schema that maps codes to states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Targets = str | int | Sequence[str | int]
 
 
 def family_axes(parents: tuple[int, ...], node: int, target: int) -> tuple[int, ...]:
-    """Order a family's columns as the axes of its table: feature parents ascending, the node, the class last.
+    """Order a family's columns as the axes of its CPT: feature parents ascending, the node, the class last.
 
     >>> family_axes((0, 5), 2, 5), family_axes((0, 1), 5, 5)
     ((0, 2, 5), (0, 1, 5))
@@ -48,8 +48,8 @@ class Network:
     tables : tuple of arrays
         For every column, P(column | parents), with the axes of :func:`family_axes`.
     exponents : tuple of float, optional
-        A power for each column's probabilities: 0 leaves a column out, 1 leaves it as it is. Weighted tables are no
-        distributions, so a missing value can only be dropped, not summed out.
+        A power for each column's probabilities: 0 leaves a column out, 1 leaves it as it is. Weighted CPTs are
+        not normalised, so that a missing value can only be dropped, not summed out.
     """
 
     schema: Schema
@@ -66,7 +66,7 @@ class Network:
         Parameters
         ----------
         states : dict of name to list of states
-            Strings, numbers or booleans; their order is that of the tables' axes.
+            Strings, numbers or booleans; their order is that of the CPTs' axes.
         tables : dict of name to (parents, array)
             P(name | parents), with an axis for every parent in the given order and the variable's own axis last. A root
             may have its array alone.
@@ -94,12 +94,12 @@ class Network:
         return self.schema.target
 
     def axes(self, node: int) -> tuple[int, ...]:
-        """Columns along the axes of a node's table."""
+        """Columns along the axes of a node's CPT."""
         return family_axes(self.dag.parents[node], node, self.target)
 
     @cached_property
     def log_tables(self) -> tuple[Floats, ...]:
-        """Natural logarithms of the tables, times their exponents; zero becomes -inf."""
+        """Natural logarithms of the CPTs, times their exponents; zero becomes -inf."""
         with np.errstate(divide="ignore"):
             logs = tuple(np.log(table) for table in self.tables)
         if self.exponents is None:
@@ -153,7 +153,7 @@ class Network:
         """Cut the network down to what a posterior of ``query`` given states of ``evidence`` needs.
 
         Barren variables and those d-separated from the query go. The posterior stays the same; the probability of the
-        evidence does not. An observed variable whose own table does not matter stays as a root, all states alike.
+        evidence does not. An observed variable whose own CPT does not matter stays as a root, all states alike.
         """
         from tanbark.graph.separation import prune
 
@@ -176,11 +176,11 @@ class Network:
         ----------
         targets : name, or list of names
         evidence : dict of name to state, or a frame
-            A frame asks once per row, all at once; a gap in it is not observed.
+            A frame is one query per row, all at once; a missing value in it is not observed.
         soft : dict of name to likelihoods, optional
             Virtual evidence: for every state, in order or by name, how likely the observation is under it.
         max_entries : int, optional
-            Refuse a computation with a larger factor than this (2**27 entries); see :meth:`query_cost`.
+            Raise an error where a factor would be larger than this (2**27 entries); see :meth:`query_cost`.
 
         Returns
         -------
@@ -193,7 +193,7 @@ class Network:
         return queries.query(self, targets, evidence, soft=soft, max_entries=max_entries)
 
     def query_cost(self, targets: Targets, evidence: Iterable[str] = (), *, soft: Iterable[str] = ()) -> Cost:
-        """Tell what a query would take, without running it; only the names in the evidence matter."""
+        """Return the cost of a query, without running it; only the names in the evidence matter."""
         from tanbark.inference import queries
 
         return queries.query_cost(self, targets, evidence, soft)
@@ -212,7 +212,7 @@ class Network:
     ) -> Assignment:
         """Find the jointly most probable states of some variables, all others summed out.
 
-        That is not what :meth:`mpe` gives for these variables, nor the most probable state of each alone.
+        These are not the states of :meth:`mpe`, nor the most probable state of each alone.
         """
         from tanbark.inference import queries
 
@@ -223,16 +223,16 @@ class Network:
     ) -> Any:
         """Return P(evidence), or its logarithm; an array for a frame of evidence. Impossible evidence has zero.
 
-        A computation with a larger factor than ``max_entries`` (2**27 entries) is refused.
+        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.TableTooLargeError`.
         """
         from tanbark.inference import queries
 
         return queries.probability_of_evidence(self, evidence, soft=soft, log=log, max_entries=max_entries)
 
     def log_likelihood(self, data: Any, *, per_row: bool = False, max_entries: int | None = None) -> Any:
-        """Return the log-likelihood of a frame, in nats, gaps and absent columns summed out; or that of every row.
+        """Return the log-likelihood of a frame, in nats, missing values and columns summed out; or that of every row.
 
-        A computation with a larger factor than ``max_entries`` (2**27 entries) is refused.
+        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.TableTooLargeError`.
         """
         from tanbark.inference import queries
 
@@ -246,7 +246,7 @@ class Network:
         """Draw rows from the network, or exactly from its posterior given evidence, as a frame.
 
         ``random_state`` is a seed or a ``numpy.random.Generator``; the same seed gives the same rows.
-        Evidence that needs a larger factor than ``max_entries`` (2**27 entries) is refused.
+        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.TableTooLargeError`.
         """
         from tanbark.inference import sampling
 
@@ -255,9 +255,9 @@ class Network:
         )
 
     def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
-        """Make a page that answers questions to the network by clicking, and write it to a file where one is named.
+        """Make an interactive page of the network's posteriors, and write it to a file where one is named.
 
-        Gives a :class:`tanbark.explorer.Page`, which a notebook shows.
+        Returns a :class:`tanbark.explorer.Page`, which a notebook shows.
         """
         from tanbark.explorer import explore
 
@@ -330,7 +330,7 @@ class Network:
         return draw(self.dag, self.target)
 
     def svg(self, *, weights: Mapping[tuple[str, str], float] | None = None, class_arcs: bool | None = None) -> Svg:
-        """Draw the network as SVG; ``weights`` of (parent, child) names make arcs wide, ``str`` gives the text."""
+        """Draw the network as SVG; ``weights`` of (parent, child) names make arcs wide, ``str`` is the text."""
         from tanbark.draw.svg import network_svg
 
         return network_svg(self.dag, self.target, weights=weights, class_arcs=class_arcs)

@@ -70,8 +70,8 @@ class PartialGraph:
     def orient_by_rules(self, nodes: Integers, guard: str = "none") -> None:
         """Direct further edges between ``nodes`` by Meek's rules 1 to 3.
 
-        ``guard`` says which edges may only be directed by triples whose middle separated the ends: "none", "all" or
-        "ambiguous" (those that colliders wanted to point both ways). Meek (1995), section 2.1.
+        ``guard`` selects the edges that only triples whose middle separated the ends may direct: "none", "all" or
+        "ambiguous" (those that colliders direct both ways). Meek (1995), section 2.1.
         """
         from tanbark.graph import kernels
 

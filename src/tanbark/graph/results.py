@@ -1,4 +1,4 @@
-"""What a network answers: labelled posteriors, assignments, and the cost of an answer."""
+"""What queries return: labelled posteriors, assignments, and the cost of a query."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _state(name: str, states: tuple[Level, ...], state: object) -> int:
 class Posterior:
     """A joint posterior with the names of its variables and states.
 
-    ``values`` has an axis per variable, in the order of ``variables``; it is what ``np.asarray`` gives. A state, or a
-    tuple of states, picks a probability; ``frame`` gives a table with a row per combination of states.
+    ``values`` has an axis per variable, in the order of ``variables``; ``np.asarray`` returns it. A state, or a
+    tuple of states, picks a probability; ``frame`` has a row per combination of states.
 
     Examples
     --------

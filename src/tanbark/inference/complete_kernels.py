@@ -40,22 +40,16 @@ def add_entries(codes: Array, factors: Factors, top: int, bottom: int, out: Arra
 
 @kernel
 def _add_vectors(entries: Array, places: Array, low: int, size: int, n_classes: int, out: Array) -> None:
-    """Add to every row the class vector at its place; the common numbers of classes are written out."""
+    """Add to every row the class vector at its place; two classes are written out."""
     if n_classes == 2:
         for row in range(size):
             place = places[row]
             out[low + row, 0] += entries[place]
             out[low + row, 1] += entries[place + np.uint64(1)]
         return
-    whole = np.uint64(n_classes - n_classes % 4)
     for row in range(size):
         place = places[row]
-        for c in range(np.uint64(0), whole, np.uint64(4)):
-            out[low + row, c] += entries[place + c]
-            out[low + row, c + np.uint64(1)] += entries[place + c + np.uint64(1)]
-            out[low + row, c + np.uint64(2)] += entries[place + c + np.uint64(2)]
-            out[low + row, c + np.uint64(3)] += entries[place + c + np.uint64(3)]
-        for c in range(whole, np.uint64(n_classes)):
+        for c in range(np.uint64(n_classes)):
             out[low + row, c] += entries[place + c]
 
 

@@ -102,7 +102,7 @@ def read_evidence(network: Network, evidence: Any) -> dict[int, int]:
             column = column_index(network, name)
         try:
             code = known.states[column].get(state)
-        except TypeError:  # a list or the like, which state_code refuses
+        except TypeError:  # not hashable: state_code raises the error
             code = None
         if code is not None:
             found[column] = code
@@ -124,7 +124,7 @@ def read_soft(network: Network, soft: Any, evidence: Iterable[int]) -> tuple[dic
         column = column_index(network, name)
         described = network.schema.columns[column]
         if column in evidence:
-            msg = f"{described.name!r} is observed, so that soft evidence on it says nothing more. Leave one out."
+            msg = f"{described.name!r} is observed, so that soft evidence on it adds nothing. Leave one out."
             raise InputError(msg)
         values = _likelihood(network, column, given)
         top = float(values.max())
@@ -152,7 +152,7 @@ def _likelihood(network: Network, column: int, given: Any) -> Floats:
 
 
 def is_batch(evidence: Any) -> bool:
-    """Return whether evidence is a table of rows rather than one observation."""
+    """Return whether evidence is a frame of rows rather than one observation."""
     return evidence is not None and not isinstance(evidence, Mapping) and is_frame(evidence)
 
 
@@ -164,8 +164,8 @@ def read_rows(network: Network, frame: Any) -> tuple[tuple[int, ...], Array, Arr
     coded = encode(table, described)
     if coded.unseen:
         raise _unseen(table, described, next(iter(coded.unseen)))
-    gaps = coded.codes == missing_code(coded.codes)
-    return columns, np.ascontiguousarray(coded.codes.T.astype(np.int64)), np.ascontiguousarray(gaps.T)
+    missing = coded.codes == missing_code(coded.codes)
+    return columns, np.ascontiguousarray(coded.codes.T.astype(np.int64)), np.ascontiguousarray(missing.T)
 
 
 def _unseen(table: RawTable, columns: tuple[Column, ...], name: str) -> InputError:

@@ -68,7 +68,9 @@ def impossible(network: Network, known: dict[int, int], softly: Soft) -> Impossi
     columns = network.schema.columns
     shown = {columns[column].name: columns[column].states()[code] for column, code in known.items()}
     extra = f" with soft evidence on {[columns[column].name for column in softly]}" if softly else ""
-    msg = f"The network gives the evidence {shown}{extra} probability zero, so nothing follows from it. Check it."
+    msg = (
+        f"The evidence {shown}{extra} has probability zero in this network, so that no posterior is defined. Check it."
+    )
     return ImpossibleEvidenceError(msg)
 
 
@@ -147,8 +149,8 @@ def _query_rows(network: Network, wanted: tuple[int, ...], frame: Any, soft: Any
     impossible = np.flatnonzero(np.isneginf(scale))
     if len(impossible):
         msg = (
-            f"The network gives the evidence of {len(impossible):,} rows probability zero, so nothing follows from it: "
-            f"rows {impossible[:10].tolist()}{' …' if len(impossible) > 10 else ''} (counted from 0). Leave them out."
+            f"The evidence of {len(impossible):,} rows has probability zero in this network, so that no posterior is "
+            f"defined: rows {impossible[:10].tolist()}{' …' if len(impossible) > 10 else ''} (counted from 0). Leave them out."
         )
         raise ImpossibleEvidenceError(msg)
     values /= values.sum(axis=1, keepdims=True)

@@ -43,8 +43,8 @@ def sample_codes(
 ) -> NDArray[np.int64]:
     """Draw codes (columns, rows) from P(everything | evidence).
 
-    The variables that the evidence reaches are summed out in some order; read backwards, every step gives the
-    distribution of its variable given those drawn before. The others follow from their own tables.
+    The variables that the evidence reaches are summed out in some order; read backwards, every step is the
+    distribution of its variable given those drawn before. The others are drawn from their own CPTs.
     """
     known = read_evidence(network, evidence)
     softly, _ = read_soft(network, soft, known)

@@ -1,4 +1,4 @@
-"""Expectation maximisation: tables that make what was observed most probable, gaps and all."""
+"""Expectation maximisation: CPTs that maximise the likelihood of rows with missing values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SLACK = 1e-9
 
 
 class Expectation(Protocol):
-    """What the E step gives: expected counts of every family, and the log-likelihood of what was observed."""
+    """What the E step returns: expected counts of every family, and the log-likelihood of what was observed."""
 
     @property
     def counts(self) -> Tables:
@@ -31,7 +31,7 @@ class Expectation(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Maximised:
-    """The expected counts that the last tables came from, and the way there."""
+    """The expected counts of the last CPTs, and the steps of the iteration."""
 
     counts: Tables
     network: Network
@@ -41,7 +41,7 @@ class Maximised:
 
 
 def log_prior(network: Network, smoothing: Smoothing, fixed: Sequence[int] = ()) -> float:
-    r"""Sum :math:`a_{ijk} \ln \theta_{ijk}`, what the prior adds to the objective; ``fixed`` tables add nothing."""
+    r"""Sum :math:`a_{ijk} \ln \theta_{ijk}`, what the prior adds to the objective; ``fixed`` CPTs add nothing."""
     total = 0.0
     for node, table in enumerate(network.tables):
         mass = {"k2": 1.0, "bdeu": smoothing.alpha / table.size}.get(smoothing.prior, smoothing.alpha)
@@ -52,7 +52,7 @@ def log_prior(network: Network, smoothing: Smoothing, fixed: Sequence[int] = ())
 
 def maximise(
     start: Network, expect: Callable[[Network], Expectation], update: Callable[[Tables], Network],
-    prior: Callable[[Network], float], *, tol: float, max_iter: int, tell: Callable[[int, float], None] | None = None,
+    prior: Callable[[Network], float], *, tol: float, max_iter: int, report: Callable[[int, float], None] | None = None,
 ) -> Maximised:  # fmt: skip
     r"""Alternate expected counts and estimates until no probability moves by ``tol``.
 
@@ -69,8 +69,8 @@ def maximise(
         if step > 1:
             fallen = objectives[-2] - objectives[-1]
             assert fallen <= SLACK * max(1.0, abs(objectives[-1])), f"the objective of EM fell by {fallen}"
-        if tell is not None:
-            tell(step, found.log_likelihood)
+        if report is not None:
+            report(step, found.log_likelihood)
         better = update(found.counts)
         moved = max(float(np.abs(a - b).max()) for a, b in zip(network.tables, better.tables, strict=True))
         network = better

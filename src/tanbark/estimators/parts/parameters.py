@@ -354,7 +354,7 @@ class EM(ParameterEstimator):
         update = partial(_refit, schema, dag, smoothing, class_prior)
         prior = partial(log_prior, smoothing=smoothing, fixed=fixed)
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
-        options["tell"] = _print_iteration if self.verbose else None
+        options["report"] = _print_iteration if self.verbose else None
         if expect(network).impossible:  # maximum likelihood from few rows may rule some rows out at the start
             network = fit(schema, dag, counts, Smoothing(alpha=1.0), class_prior=class_prior)
         best = maximise(network, expect, update, prior, **options)
