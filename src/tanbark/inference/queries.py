@@ -148,9 +148,10 @@ def _query_rows(network: Network, wanted: tuple[int, ...], frame: Any, soft: Any
     values, scale, _ = _rows(network, frame, soft, make, math.prod(shape))
     impossible = np.flatnonzero(np.isneginf(scale))
     if len(impossible):
+        shown = f"{impossible[:10].tolist()}{' …' if len(impossible) > 10 else ''}"
         msg = (
             f"The evidence of {len(impossible):,} rows has probability zero in this network, so that no posterior is "
-            f"defined: rows {impossible[:10].tolist()}{' …' if len(impossible) > 10 else ''} (counted from 0). Leave them out."
+            f"defined: rows {shown} (counted from 0). Leave them out."
         )
         raise ImpossibleEvidenceError(msg)
     values /= values.sum(axis=1, keepdims=True)
