@@ -118,7 +118,7 @@ def dealt_folds(labels, k):
     return np.array(folds)
 
 
-def fold_score(table_, folds, structure, *, smooth, scoring):
+def fold_score(table_, folds, structure, *, alpha, scoring):
     """Refit from the rows outside each fold, and predict the fold's rows by summing the whole joint.
 
     ``structure`` maps the features that are in to the tuples of their feature parents.
@@ -137,8 +137,8 @@ def fold_score(table_, folds, structure, *, smooth, scoring):
             parents.append(() if above is None else (*above, target))
             columns = (feature,) if above is None else (*sorted(above), feature, target)
             counts = table(codes[:, rest], states, columns, weights[rest])
-            tables.append(smoothed(counts, 0 if above is None else len(above), 1.0 if above is None else smooth))
-        prior = smoothed(table(codes[:, rest], states, (target,), weights[rest]), 0, smooth)
+            tables.append(smoothed(counts, 0 if above is None else len(above), 1.0 if above is None else alpha))
+        prior = smoothed(table(codes[:, rest], states, (target,), weights[rest]), 0, alpha)
         network = Network(schema, Dag(schema.names, (*parents, ())), (*tables, prior))
         right = 0.0
         for row in own:
@@ -153,13 +153,13 @@ def fold_score(table_, folds, structure, *, smooth, scoring):
     return float(np.mean(scores))
 
 
-def wrapper_search(learner, table_, folds, *, tol, smooth=0.01, scoring="accuracy", k=2):
+def wrapper_search(learner, table_, folds, *, tol, alpha=0.01, scoring="accuracy", k=2):
     """Search as the specification says, each candidate refitted from the rows; give the final structure and scores."""
     features = [i for i in range(table_.schema.target) if table_.schema.cardinalities[i] > 1]
     everything = dict.fromkeys(range(table_.schema.target), ())
 
     def value(structure):
-        return fold_score(table_, folds, structure, smooth=smooth, scoring=scoring)
+        return fold_score(table_, folds, structure, alpha=alpha, scoring=scoring)
 
     current = {} if learner in ("fssj", "selective") else everything
     score = value(current)

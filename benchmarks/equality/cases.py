@@ -88,9 +88,9 @@ def _searched(cls: Any, **options: Any) -> Case:
 
 CASES: dict[str, Case] = {
     "naive": Case(lambda: tb.NaiveBayes()),
-    "naive-ml": Case(lambda: tb.NaiveBayes(alpha=0.0)),
-    "naive-m": Case(lambda: tb.NaiveBayes(prior="m-estimate", alpha=2.0)),
-    "naive-quantile": Case(lambda: tb.NaiveBayes(discretize="quantile", prior="k2")),
+    "naive-ml": Case(lambda: tb.NaiveBayes(parameters=0.0)),
+    "naive-m": Case(lambda: tb.NaiveBayes(parameters=tb.MEstimate(2.0))),
+    "naive-quantile": Case(lambda: tb.NaiveBayes(discretize="quantile", parameters="k2")),
     "naive-category": Case(lambda: tb.NaiveBayes(missing="category")),
     "naive-drop": Case(lambda: tb.NaiveBayes(missing="drop")),
     "manb": Case(lambda: tb.NaiveBayes(parameters=tb.MANB())),
@@ -99,7 +99,7 @@ CASES: dict[str, Case] = {
     "naive-em": Case(lambda: tb.NaiveBayes(parameters=tb.EM(max_iter=5)), streams=False),
     "tan": Case(lambda: tb.TAN()),
     "tan-bic": Case(lambda: tb.TAN(criterion="bic")),
-    "tan-aic": Case(lambda: tb.TAN(criterion="aic", prior="bdeu")),
+    "tan-aic": Case(lambda: tb.TAN(criterion="aic", parameters="bdeu")),
     "tan-mml": Case(lambda: tb.TAN(criterion="mml")),
     "tan-em": Case(lambda: tb.TAN(criterion="bic", parameters=tb.EM(max_iter=4)), most_columns=20, streams=False),
     "tan-wanbia": Case(lambda: tb.TAN(parameters=tb.WANBIA("mse", max_iter=30)), most_columns=20, streams=False),

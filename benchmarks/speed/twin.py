@@ -50,7 +50,7 @@ class RefittingEvaluator:
         y = self.y[train]
         if not arcs:
             return float((self.y[test] == np.bincount(y, minlength=self.n_classes).argmax()).mean())
-        model = tb.FixedStructure(arcs, alpha=SMOOTH).fit(X[train], y)
+        model = tb.FixedStructure(arcs, parameters=SMOOTH).fit(X[train], y)
         return float((model.predict(X[test]) == self.y[test]).mean())
 
 
@@ -112,7 +112,7 @@ class FastSearch:
     def _evaluator(self) -> Any:
         from tanbark.evaluation.fold_scores import FoldEvaluator
 
-        return FoldEvaluator(self.codes, self.counts.schema, self.folds, smooth=SMOOTH)
+        return FoldEvaluator(self.codes, self.counts.schema, self.folds, alpha=SMOOTH)
 
 
 def spread(asked: list[Any], most: int) -> list[Any]:

@@ -30,8 +30,8 @@ OTHERWISE = {  # three sets once more, prepared in another way
     "congressional": "all rows, a gap being a value",
 }
 METHODS: dict[str, tuple[str, dict]] = {
-    "GBN": ("hill-climb", {"criterion": "bdeu"}),
-    "BAN": ("ban", {"criterion": "bdeu"}),
+    "GBN": ("hill-climb", {"criterion": "bdeu", "space": "dags", "tabu": 0}),
+    "BAN": ("ban", {"criterion": "bdeu", "space": "dags", "tabu": 0}),
     "TAN": ("tan", {}),
     "NBC": ("naive", {}),
 }
@@ -39,7 +39,7 @@ METHODS: dict[str, tuple[str, dict]] = {
 
 def estimators() -> dict:
     """Give the same four learners with the cutting and the gaps left to them."""
-    given = {"prior": "bdeu", "missing": "category", "discretize": "mdlp", "n_jobs": 1}
+    given = {"parameters": "bdeu", "missing": "category", "discretize": "mdlp", "n_jobs": 1}
     return {
         "GBN": tb.GBN(criterion="bdeu", tabu=0, **given), "BAN": tb.BAN(tabu=0, **given), "TAN": tb.TAN(**given),
         "NBC": tb.NaiveBayes(**given),

@@ -82,6 +82,7 @@ from tanbark.export import (
     write_network,
 )
 from tanbark.graph import Assignment, Cost, Dag, Network, Posterior, Posteriors
+from tanbark.params import K2, BDeu, Laplace, MEstimate
 from tanbark.structure import LEARNERS
 from tanbark.table import Column, Schema
 
@@ -97,6 +98,7 @@ __all__ = [
     "EM",
     "FSSJ",
     "GBN",
+    "K2",
     "KDB",
     "LEARNERS",
     "MANB",
@@ -108,6 +110,7 @@ __all__ = [
     "Arc",
     "ArcReport",
     "Assignment",
+    "BDeu",
     "BayesNetClassifier",
     "ChowLiuTree",
     "ClusterError",
@@ -125,7 +128,9 @@ __all__ = [
     "ImpossibleEvidenceError",
     "ImpossibleEvidenceWarning",
     "InputError",
+    "Laplace",
     "MDLPDiscretizer",
+    "MEstimate",
     "MarkovBlanketMML",
     "MedianDiscretizer",
     "MissingPackageError",

@@ -20,7 +20,7 @@ MAKERS = {
     "SPODE": tb.SPODE,
     "AODE": tb.AODE,
     "A2DE": tb.A2DE,
-    "MANB": lambda **k: tb.NaiveBayes(**({"parameters": tb.MANB()} | k | {"prior": "laplace"})),
+    "MANB": lambda **k: tb.NaiveBayes(**(k | {"parameters": tb.MANB()})),
     "HillClimbTAN": lambda **k: tb.HillClimbTAN(cv=3, tol=0, random_state=1, **k),
     "SuperParentTAN": lambda **k: tb.SuperParentTAN(cv=3, tol=0, random_state=1, **k),
     "WrapperKDB": lambda **k: tb.WrapperKDB(cv=3, random_state=1, scoring="log-loss", **k),
@@ -40,7 +40,7 @@ MAKERS = {
     "GBN": lambda **k: tb.GBN(criterion="aic", **k),
     "BAN": tb.BAN,
     "SparseCandidateGBN": lambda **k: tb.SparseCandidateGBN(n_candidates=2, criterion="aic", **k),
-    "EM": lambda **k: tb.TAN(parameters=tb.EM(max_iter=5), **k),
+    "EM": lambda **k: tb.TAN(**(k | {"parameters": tb.EM(max_iter=5, smoothing=k.get("parameters"))})),
     "category": lambda **k: tb.TAN(missing="category", **k),
     "BayesNetClassifier": lambda **k: tb.BayesNetClassifier("tan", options={"criterion": "aic"}, **k),
 }
@@ -97,7 +97,7 @@ def test_probabilities_are_probabilities(make, rows):
 def test_column_order_changes_nothing(make, rows):
     X, y = rows
     turned = X[["x4", "x2", "x0", "x3", "x1"]]
-    straight, other = make(prior="bdeu").fit(X, y), make(prior="bdeu").fit(turned, y)
+    straight, other = make(parameters="bdeu").fit(X, y), make(parameters="bdeu").fit(turned, y)
     if graph(straight) is not None:
         assert {frozenset(arc) for arc in straight.dag_.arcs()} == {frozenset(arc) for arc in other.dag_.arcs()}
     if X.notna().all(axis=None):  # with gaps, the rows that a table rests on depend on which end of an arc is the root
@@ -202,8 +202,8 @@ def test_intervals_and_the_page_are_there_for_every_network(make, rows):
 
 
 CHANGES = {
-    "alpha": 7.0, "prior": "bdeu", "class_prior": [0.98, 0.02], "discretize": "uniform", "categorical_features": "all",
-    "criterion": "bic", "root": 2, "parameters": tb.MANB(), "learner": "naive", "options": {"criterion": "bic"},
+    "class_prior": [0.98, 0.02], "discretize": "uniform", "categorical_features": "all",
+    "criterion": "bic", "root": 2, "parameters": 7.0, "learner": "naive", "options": {"criterion": "bic"},
     "arcs": [("class", "x1")],
 }  # fmt: skip
 ELSEWHERE = {"handle_unknown", "max_cells", "n_jobs", "missing"}  # they change errors, time and gaps: see other tests
@@ -217,7 +217,6 @@ def test_each_option_changes_something(cls):
     X[:, 2] = np.where(rng.random(150) < 0.5, X[:, 1] % 3, X[:, 2])
     base = {"arcs": [("class", "x0"), ("class", "x2")]} if cls is tb.FixedStructure else {}
     plain = cls(**base).fit(X, y).predict_proba(X)
-    naive = cls is tb.NaiveBayes
-    for name in set(inspect.signature(cls).parameters) - ELSEWHERE - (set() if naive else {"parameters"}):
+    for name in set(inspect.signature(cls).parameters) - ELSEWHERE:
         changed = cls(**{**base, name: CHANGES[name]}).fit(X, y).predict_proba(X)
         assert not np.allclose(changed, plain), name

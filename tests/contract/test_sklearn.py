@@ -14,7 +14,7 @@ NO_ARCS = "the default graph has no arcs, so that every row gets the commonest c
 
 CLASSIFIERS = [
     tb.NaiveBayes(),
-    tb.NaiveBayes(discretize="quantile", prior="bdeu"),
+    tb.NaiveBayes(discretize="quantile", parameters="bdeu"),
     tb.TAN(),
     tb.TAN(criterion="bic"),
     tb.KDB(),

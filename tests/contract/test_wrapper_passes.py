@@ -85,10 +85,10 @@ def test_every_wrapper_takes_the_steps_it_takes_in_memory(name, gaps, weighted, 
 def test_tables_of_the_folds_are_those_recounted(gaps, weighted, smooth):
     table = dependent_rows(1, gaps=gaps, weighted=weighted)
     folds = np.random.default_rng(0).integers(0, 4, table.n_rows)
-    passes = FoldPasses(streamed(table), folds, smooth=smooth)
+    passes = FoldPasses(streamed(table), folds, alpha=smooth)
     structure = ((), (0,), (0, 1), None, (2,))
     passes.score(structure)
-    memory = FoldEvaluator(table.codes, table.schema, folds, weights=table.weights, smooth=smooth)
+    memory = FoldEvaluator(table.codes, table.schema, folds, weights=table.weights, alpha=smooth)
     assert set(passes._cpts) == {(0, ()), (1, (0,)), (2, (0, 1)), (4, (2,))}
     for (feature, parents), found in passes._cpts.items():
         assert np.array_equal(found, memory.fold_cpts((feature, parents)))
@@ -105,8 +105,8 @@ def test_rows_that_are_impossible_get_the_class_prior_in_passes_too():
     table.codes[0, :3] = 1
     folds = np.arange(40) % 20
     structures = [((),) * 5, ((), (0,), (0, 1), (2,), (0,)), (None, (), (), (), (2, 3))]
-    passes = FoldPasses(streamed(table), folds, smooth=0.0)
-    memory = FoldEvaluator(table.codes, table.schema, folds, smooth=0.0)
+    passes = FoldPasses(streamed(table), folds, alpha=0.0)
+    memory = FoldEvaluator(table.codes, table.schema, folds, alpha=0.0)
     for settled in structures:
         passes.settle(settled)
         memory.settle(settled)

@@ -13,9 +13,9 @@ from tanbark.counts import MemoryCounts
 from tanbark.graph import Dag
 from tanbark.scores import FAMILY_SCORES, bdeu, k2, log_likelihood
 from tanbark.structure.ascent import Move
-from tanbark.structure.greedy import ban, gains
+from tanbark.structure.greedy import ban, gains, hill_climb
 from tanbark.structure.greedy.gains import Gains
-from tanbark.structure.greedy.hill_climb import GraphClimb, Walk, learn, search
+from tanbark.structure.greedy.hill_climb import GraphClimb, Walk, search
 from tanbark.structure.greedy.moves import KINDS, best_move, reachable
 from tanbark.structure.rules import make_rules
 from tanbark.structure.trees import chow_liu
@@ -23,6 +23,11 @@ from tanbark.structure.trees import chow_liu
 SCORES = sorted(FAMILY_SCORES)
 few = settings(max_examples=25, deadline=None)
 complete = coded_tables(max_features=4, max_states=3, max_rows=80)
+
+
+def learn(counts, **options):
+    """Climb over DAGs to the first local optimum, unless told otherwise."""
+    return hill_climb.learn(counts, **{"space": "dags", "tabu": 0, **options})
 
 
 def without_gaps(seed, states=(2, 3, 2, 3, 2), rows=120, weighted=False):
@@ -210,7 +215,9 @@ def test_max_cells_bounds_the_families():
 @few
 def test_a_ban_has_the_class_above_every_feature(seed, conditional):
     table = without_gaps(seed)
-    found = ban.learn(MemoryCounts(table), criterion="bic", conditional=conditional, max_parents=1)
+    found = ban.learn(
+        MemoryCounts(table), criterion="bic", space="dags", tabu=0, conditional=conditional, max_parents=1
+    )
     target = table.schema.target
     assert not found.dag.parents[target]
     assert all(target in parents and len(parents) <= 2 for parents in found.dag.parents[:target])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tanbark.counts import MemoryCounts
 from tanbark.inference.junction import pair_marginals
-from tanbark.params import Smoothing, family_counts, fit
+from tanbark.params import Laplace, family_counts, fit
 from tanbark.structure.greedy import hill_climb, sparse_candidate
 from tanbark.table import CodedTable, Column, Schema
 
@@ -32,7 +32,7 @@ def chained(seed, n=6, rows=300):
 def learn(counts, **options):
     def marginals(dag):
         tables = family_counts(dag, counts, max_cells=1 << 20)
-        return pair_marginals(fit(counts.schema, dag, tables, Smoothing(alpha=0.0)))
+        return pair_marginals(fit(counts.schema, dag, tables, Laplace(0.0)))
 
     return sparse_candidate.learn(counts, pair_marginals=marginals, **options)
 
@@ -110,7 +110,7 @@ def test_it_ends_where_new_candidates_bring_nothing(monkeypatch, measure, seed):
     assert (chosen.sum(axis=0) >= 2).all()
     names = found.dag.names
     forbidden = [(names[x], names[y]) for x, y in np.argwhere(~chosen).tolist() if x != y]
-    again = hill_climb.learn(counts, criterion="bic", start=found.dag, forbidden=forbidden)
+    again = hill_climb.learn(counts, criterion="bic", space="dags", tabu=0, start=found.dag, forbidden=forbidden)
     assert again.score == pytest.approx(found.score, abs=1e-8)
 
 
@@ -132,7 +132,7 @@ def test_with_every_column_a_candidate_it_is_hill_climbing(measure, seed):
     counts = chained(seed)
     found, plain = (
         learn(counts, n_candidates=5, measure=measure, criterion="bic"),
-        hill_climb.learn(counts, criterion="bic"),
+        hill_climb.learn(counts, criterion="bic", space="dags", tabu=0),
     )
     assert found.dag == plain.dag
     assert found.score == pytest.approx(plain.score)

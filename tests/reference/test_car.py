@@ -34,13 +34,13 @@ def car():
 
 
 MODELS = {
-    "nb_smooth0": lambda: tb.NaiveBayes(alpha=0),
+    "nb_smooth0": lambda: tb.NaiveBayes(parameters=0),
     "nb_smooth1": lambda: tb.NaiveBayes(),
-    "tan_cl_smooth0": lambda: tb.TAN(alpha=0),
+    "tan_cl_smooth0": lambda: tb.TAN(parameters=0),
     "tan_cl_smooth1": lambda: tb.TAN(),
-    "tan_cl_loglik_smooth0": lambda: tb.TAN(criterion="loglik", alpha=0),
-    "tan_cl_aic_smooth0": lambda: tb.TAN(criterion="aic", alpha=0),
-    "tan_cl_bic_smooth0": lambda: tb.TAN(criterion="bic", alpha=0),
+    "tan_cl_loglik_smooth0": lambda: tb.TAN(criterion="loglik", parameters=0),
+    "tan_cl_aic_smooth0": lambda: tb.TAN(criterion="aic", parameters=0),
+    "tan_cl_bic_smooth0": lambda: tb.TAN(criterion="bic", parameters=0),
 }
 MEASURES = {"logLik": "log_likelihood", "AIC": "aic", "BIC": "bic", "cLogLik": "conditional_log_likelihood"}
 

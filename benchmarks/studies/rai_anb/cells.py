@@ -17,7 +17,7 @@ from benchmarks.studies.rai_anb import data
 from tanbark.counts import MemoryCounts
 from tanbark.graph import Dag
 from tanbark.inference import joint_log_proba
-from tanbark.params import Smoothing, family_counts, fit
+from tanbark.params import BDeu, Laplace, Smoothing, family_counts, fit
 from tanbark.structure import LEARNERS
 from tanbark.structure.greedy.hill_climb import blanket
 from tanbark.structure.result import Learnt
@@ -28,9 +28,9 @@ DENSE_CELLS = 1 << 22  # families with larger tables are counted for the tested 
 FEW_COLUMNS = 50  # graphs of at most as many columns are kept
 
 SMOOTHINGS = {  # the paper's words, and two other readings of them
-    "correct": Smoothing("bdeu", 1.0),
-    "correct_half": Smoothing("laplace", 0.5),
-    "correct_one": Smoothing("laplace", 1.0),
+    "correct": BDeu(1.0),
+    "correct_half": Laplace(0.5),
+    "correct_one": Laplace(1.0),
 }
 
 METHODS: dict[str, tuple[str, dict]] = {
@@ -136,7 +136,7 @@ def predict_by_rows(dag: Dag, table: CodedTable, codes: np.ndarray, smoothing: S
         for node, parents in enumerate(dag.parents):
             if node == target or target in parents:
                 cells = math.prod(states[c] for c in (*parents, node))
-                mass = smoothing.alpha / (cells if smoothing.prior == "bdeu" else 1)
+                mass = smoothing.ess / cells if isinstance(smoothing, BDeu) else smoothing.alpha
                 upper = agreeing(table.codes, asked, (*parents, node)) + mass
                 out[:, label] += np.log(upper / (agreeing(table.codes, asked, parents) + states[node] * mass))
     return out
@@ -216,7 +216,7 @@ def warm(names: list[str], methods: dict[str, tuple[str, dict]]) -> None:
         for name in names:
             learner, options = methods[name]
             dag = LEARNERS[learner].learn(counts, **options).dag
-            predict(dag, counts, counts.table.codes, Smoothing("bdeu", 1.0))
+            predict(dag, counts, counts.table.codes, BDeu(1.0))
 
 
 def order(cells: list[Cell], sizes: dict[str, tuple[int, int]]) -> list[Cell]:

@@ -34,7 +34,7 @@ def fit(
 
     \b
     tanbark fit train.csv --class spam --out model.json
-    tanbark fit train.parquet --class y -l tan -o criterion=bic -o alpha=0.5 --out model.json
+    tanbark fit train.parquet --class y -l tan -o criterion=bic -o parameters=0.5 --out model.json
     tanbark fit train.arff --class y -l naive -o parameters=wanbia --drop id --out model.json
     """
     from tanbark.cli.models import make_model, read_training

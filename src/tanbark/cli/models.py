@@ -14,8 +14,8 @@ from tanbark.errors import InputError, OptionError, find, nearest
 def parse_learner(text: str, settings: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:
     """Read ``name`` or ``name:option=value,…``, and further ``option=value`` settings.
 
-    >>> parse_learner("tan:criterion=bic,alpha=0.5")
-    ('tan', {'criterion': 'bic', 'alpha': 0.5})
+    >>> parse_learner("tan:criterion=bic,parameters=0.5")
+    ('tan', {'criterion': 'bic', 'parameters': 0.5})
     """
     name, _, inside = text.partition(":")
     options = {}
@@ -41,16 +41,13 @@ def parse_value(text: str) -> Any:
 
 
 def make_model(text: str, settings: Iterable[str] = ()) -> Any:
-    """Make the classifier that words describe; ``parameters=wanbia`` and ``estimator=tan`` name parts of it."""
+    """Make the classifier that words describe; ``parameters=bdeu:ess=2`` and ``estimator=tan`` name parts of it."""
     from tanbark.estimators.catalogue import make_classifier
     from tanbark.estimators.classifier import TableClassifier
-    from tanbark.estimators.model_file import parts
-    from tanbark.estimators.parts.parameters import ParameterEstimator
 
     name, options = parse_learner(text, settings)
     if isinstance(options.get("parameters"), str):
-        known = {each.lower(): cls for each, cls in parts().items() if issubclass(cls, ParameterEstimator)}
-        options["parameters"] = find("parameters", options["parameters"].lower(), known)()
+        options["parameters"] = _make_part(options["parameters"])
     if isinstance(options.get("estimator"), str):
         options["estimator"] = make_model(options["estimator"])
     if name == "fixed" and "arcs" in options:
@@ -59,6 +56,21 @@ def make_model(text: str, settings: Iterable[str] = ()) -> Any:
     if isinstance(model, TableClassifier):
         model._check_options()
     return model
+
+
+def _make_part(text: str) -> Any:
+    """Make a smoothing or a parameter estimator from words such as ``bdeu``, ``bdeu:ess=2`` or ``wanbia``."""
+    from tanbark.estimators.model_file import parts
+    from tanbark.estimators.parts.parameters import ParameterEstimator
+    from tanbark.params import Smoothing
+    from tanbark.params.smoothing import SHORT_FORMS
+
+    name, options = parse_learner(text)
+    known: dict[str, Any] = {
+        each.lower(): cls for each, cls in parts().items() if issubclass(cls, (ParameterEstimator, Smoothing))
+    }
+    part = find("parameters", name.lower(), {**known, **SHORT_FORMS})()
+    return part.set_params(**options)
 
 
 def load_model(path: str) -> Any:

@@ -15,9 +15,9 @@ from typing import Any
 from tanbark.errors import find
 from tanbark.estimators.model_file import classifiers
 from tanbark.estimators.models.averaging import ModelAveraging
-from tanbark.estimators.models.by_name import GIVEN, BayesNetClassifier
-from tanbark.estimators.network import NetworkClassifier
+from tanbark.estimators.models.by_name import BayesNetClassifier
 from tanbark.structure import LEARNERS
+from tanbark.structure.registry import PROVIDED
 
 
 @dataclass(frozen=True)
@@ -99,24 +99,14 @@ def make_classifier(name: str, options: Mapping[str, Any] | None = None) -> Any:
 
 
 def _shells(known: dict[str, type[Any]]) -> tuple[dict[str, type[Any]], list[type[Any]]]:
-    """Find the class of each learner by asking the classes, and the classes that have no learner."""
-    names = {id(learner): name for name, learner in LEARNERS.items()}
-    shells: dict[str, type[Any]] = {}
-    others: list[type[Any]] = []
-    for cls in known.values():
-        if cls is BayesNetClassifier:
-            continue
-        if issubclass(cls, NetworkClassifier):
-            name = names.get(id(cls()._learner()[0]))
-            if name is not None:
-                shells.setdefault(name, cls)
-                continue
-        others.append(cls)
+    """Return the class of each learner, and the classes that have no learner."""
+    shells = {cls._learner_name: cls for cls in known.values() if hasattr(cls, "_learner_name")}
+    others = [cls for cls in known.values() if cls is not BayesNetClassifier and cls not in shells.values()]
     return shells, others
 
 
 def _own_options(maker: Callable[..., Any], shared: set[str]) -> tuple[str, ...]:
-    return tuple(name for name in inspect.signature(maker).parameters if name not in shared.union(GIVEN))
+    return tuple(name for name in inspect.signature(maker).parameters if name not in shared.union(PROVIDED))
 
 
 def _summary(maker: Callable[..., Any]) -> str:

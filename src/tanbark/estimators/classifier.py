@@ -91,7 +91,7 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
         if impossible.any():
             msg = (
                 f"{int(impossible.sum())} rows are impossible under every class (probability zero); they get the class "
-                "prior. Use alpha > 0 to leave nothing impossible."
+                "prior. Use a smoothing such as parameters=1.0 to leave nothing impossible."
             )
             warn(msg, ImpossibleEvidenceWarning)
             nothing = np.full((self.schema_.target, 1), 255, np.uint8)

@@ -56,8 +56,7 @@ def _learns_from_counts(classifier: TableLearner) -> bool:
 class TableLearner(BaseEstimator):
     """The learning half of a classifier: it reads rows, codes and counts them; a subclass turns counts into a model."""
 
-    alpha: float
-    prior: str
+    parameters: Any
     class_prior: Any
     discretize: Any
     categorical_features: Any
@@ -69,6 +68,7 @@ class TableLearner(BaseEstimator):
     schema_: Schema
     encoder_: Encoder
     counts_: StoredCounts
+    smoothing_: Smoothing
     n_parameters_: int
 
     # ------------------------------------------------------------------ what a subclass adds
@@ -267,7 +267,6 @@ class TableLearner(BaseEstimator):
         return CodedTable(self.schema_, encoded.codes, weights)
 
     def _check_options(self) -> None:
-        Smoothing(self.prior, self.alpha)
         find("handle_unknown", self.handle_unknown, {"marginalize": None, "error": None})
         check_count("max_cells", self.max_cells, least=1)
 

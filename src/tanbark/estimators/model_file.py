@@ -32,6 +32,7 @@ from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
 from tanbark.inference.aode.average import super_parent_cells
 from tanbark.machine import thread_count
+from tanbark.params import Smoothing
 from tanbark.table import Column, Schema
 from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
 
@@ -60,8 +61,8 @@ def classifiers() -> dict[str, type[TableClassifier]]:
 
 
 def parts() -> dict[str, type[Any]]:
-    """List the discretisers, parameter estimators and classifiers that an option may hold."""
-    return {**_own(Discretizer), **_own(ParameterEstimator), **classifiers()}
+    """List the discretisers, smoothings, parameter estimators and classifiers that an option may hold."""
+    return {**_own(Discretizer), **_own(ParameterEstimator), **_own(Smoothing), **classifiers()}
 
 
 def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:
@@ -240,7 +241,7 @@ def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None
     model.family_counts_ = _counts(document["counts"], schema, model.dag_)
     if score is not None:
         model.structure_score_ = float(score)
-    weighted = model.parameters is not None and model.parameters.weighs
+    weighted = bool(getattr(model.parameters, "weighs", False))
     demand(weighted == (weights is not None), "weights and parameters do not go together")
     if weighted:
         numbers = read_list(weights, "weights")

@@ -12,7 +12,7 @@ from tanbark.estimators import model_file as files
 from tanbark.estimators.inputs import class_column
 from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.models.text import TextNaiveBayes
-from tanbark.params import Smoothing
+from tanbark.params import Laplace
 from tanbark.table.schema_json import column_document, demand, read_column, read_list
 
 
@@ -47,7 +47,7 @@ def restore_text(document: dict[str, Any]) -> TextNaiveBayes:
         demand(all(isinstance(name, str) for name in read_list(names, "names")), "a name is no string")
         model.feature_names_in_ = np.array(names, object)
     demand(model.n_features_in_ > 0 and model.class_counts_.sum() > 0, "there are no counts")
-    Smoothing("laplace", model.alpha)
+    Laplace(model.alpha).check()
     model._log_prior(), model._words()
     return model
 

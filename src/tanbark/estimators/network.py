@@ -18,15 +18,16 @@ from tanbark.errors import InputError, OptionError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.encoding import Encoder
-from tanbark.estimators.parts.parameters import EM, ParameterEstimator, check_parameters
+from tanbark.estimators.parts.parameters import EM, ParameterEstimator
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import Counted, network_counts, proba_interval
 from tanbark.evaluation.folds import make_evaluator
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
 from tanbark.inference.junction import pair_marginals
-from tanbark.params import Smoothing, family_counts, fit
-from tanbark.structure import Learner
+from tanbark.params import Laplace, Smoothing, as_smoothing, family_counts, fit
+from tanbark.structure import LEARNERS, Learner
+from tanbark.structure.registry import FOLDS
 from tanbark.structure.trace import History
 from tanbark.table import CodedTable, RawTable, missing_code
 
@@ -36,8 +37,8 @@ MISSING = ("available-case", "em", "category", "drop")
 class NetworkClassifier(TableClassifier):
     """A classifier with one network: a subclass names its learner and spells out its options."""
 
-    parameters: Any = None
     missing: str = "available-case"
+    _learner_name: str
 
     dag_: Dag
     family_counts_: tuple[NDArray[Any], ...]
@@ -51,14 +52,21 @@ class NetworkClassifier(TableClassifier):
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         """Return the structure learner and its options."""
-        raise AssertionError("every classifier names its learner")
+        learner = LEARNERS[self._learner_name]
+        return learner, {name: getattr(self, name) for name in learner.defaults}
 
-    def _options(self, *names: str) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in names}
+    def _parameters(self) -> ParameterEstimator | None:
+        """Return the parameter estimator, which is EM where it fills missing values in; None for a smoothing alone."""
+        if isinstance(self.parameters, ParameterEstimator):
+            return self.parameters
+        return EM(smoothing=self.parameters) if self.missing == "em" else None
 
-    def _parameters(self) -> Any:
-        """Return the parameter estimator, which is EM where gaps are to be filled and no other is chosen."""
-        return EM() if self.missing == "em" and self.parameters is None else self.parameters
+    def _smoothing(self) -> Smoothing:
+        """Return the smoothing that was chosen, or the learner's own."""
+        part, default = self._parameters(), self._learner()[0].smoothing
+        if part is not None:
+            return as_smoothing(part.smoothing, default, option="smoothing")
+        return as_smoothing(self.parameters, default, others=", MANB(), AWNB(), WANBIA() or EM()")
 
     def _set_aside(self, raw: RawTable, y: Any, weights: Floats | None) -> tuple[RawTable, Any, Floats | None]:
         """Keep the rows whose label is the marker of EM for later."""
@@ -119,19 +127,17 @@ class NetworkClassifier(TableClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_parameters(self.parameters)
         find("missing", self.missing, dict.fromkeys(MISSING))
         if self.missing == "em" and not isinstance(self._parameters(), EM):
-            msg = f"missing='em' needs parameters=EM() or None; got {self.parameters!r}."
+            msg = f"missing='em' needs parameters=EM() or a smoothing; got {self.parameters!r}."
             raise OptionError(msg)
-        self._learner()
+        self._smoothing()
 
     def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
         learner, options = self._learner()
         if learner.wrapper:
-            names = ("cv", "smooth", "scoring", "random_state")
-            search = {name: options.pop(name) for name in names if name in options}
-            options["evaluate"] = make_evaluator(counts, rows, max_cells=self.max_cells, **search)
+            folds = {name: options.pop(name) for name in FOLDS}
+            options["evaluate"] = make_evaluator(counts, rows, max_cells=self.max_cells, **folds)
         if learner.infers:
             options["pair_marginals"] = self._pair_marginals(counts)
         if "max_cells" in signature(learner.learn).parameters:
@@ -149,7 +155,7 @@ class NetworkClassifier(TableClassifier):
 
     def _pair_marginals(self, counts: CountEngine) -> Callable[[Dag], list[list[Floats]]]:
         """Return what the pairs of columns look like in a graph with its maximum-likelihood tables."""
-        plain = Smoothing(alpha=0.0)
+        plain = Laplace(0.0)
 
         def marginals(dag: Dag) -> list[list[Floats]]:
             tables = family_counts(dag, counts, max_cells=self.max_cells)
@@ -160,7 +166,7 @@ class NetworkClassifier(TableClassifier):
     def _estimate(self, rows: MemoryCounts | None = None) -> Self:
         """Turn the counts of the families into the network; without rows, weights that were learnt stay."""
         prior = inputs.read_class_prior(self.class_prior, self.classes_)
-        smoothing = Smoothing(self.prior, self.alpha)
+        smoothing = self.smoothing_ = self._smoothing()
         network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
         parameters = self._parameters()
         if parameters is not None:

@@ -22,7 +22,7 @@ from tanbark.counts.partitioned.base import Query, Result, cut, rows_changed
 from tanbark.evaluation.fold_rows import KEPT_BYTES, FeatureFamily, FoldRows, feature_families, too_large, with_folds
 from tanbark.evaluation.fold_scores import SURELY_ABOVE_ZERO, best_possible, check_scoring, log_prior
 from tanbark.machine import blocks, run_threads, thread_count
-from tanbark.params import Smoothing
+from tanbark.params import Laplace
 from tanbark.structure.wrapper.search import Structure
 from tanbark.table import CodedTable, Column, Schema
 
@@ -42,12 +42,12 @@ class FoldPasses:
     """
 
     def __init__(
-        self, counts: PartitionedCounts, folds: Folds, *, smooth: float = 0.01, scoring: str = "accuracy",
+        self, counts: PartitionedCounts, folds: Folds, *, alpha: float = 0.01, scoring: str = "accuracy",
         max_cells: int | None = None,
     ) -> None:  # fmt: skip
-        check_scoring(scoring, smooth)
+        check_scoring(scoring, alpha)
         self._counts, self._schema = counts, counts.schema
-        self._smoothing, self._scoring, self._max_cells = Smoothing("laplace", smooth), scoring, max_cells
+        self._smoothing, self._scoring, self._max_cells = Laplace(alpha), scoring, max_cells
         self._n_folds = int(folds.max()) + 1
         self._folds_by_piece = np.split(folds, np.cumsum(counts.rows_by_piece)[:-1])
         self._name = hashlib.sha256(np.ascontiguousarray(folds).tobytes()).hexdigest()

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Codes, Floats
-from tanbark.checks import check_at_least
 from tanbark.errors import find
 from tanbark.evaluation.fold_rows import FeatureFamily, FoldRows, too_large
-from tanbark.params import Smoothing, estimate
-from tanbark.params.dirichlet import LARGEST_ALPHA
+from tanbark.params import Laplace, Smoothing, estimate
 from tanbark.structure.wrapper.search import Structure
 from tanbark.table import Schema
 
@@ -34,8 +32,8 @@ class FoldEvaluator(FoldRows):
     folds : (n_rows,) array
         The fold that each row is held out in, from 0; none is empty.
     weights : (n_rows,) array, optional
-    smooth : float
-        What is added to every cell of the fold models.
+    alpha : float
+        Pseudo-counts per cell of the models of the folds.
     scoring : {"accuracy", "log-loss"}
         The mean over the folds of the fraction of right predictions (ties go to the first class), or of the mean
         log-posterior of the right class, in nats. A row that is impossible under every class gets the class prior.
@@ -47,14 +45,14 @@ class FoldEvaluator(FoldRows):
 
     def __init__(
         self, codes: Codes, schema: Schema, folds: NDArray[np.integer], *, weights: Floats | None = None,
-        smooth: float = 0.01, scoring: str = "accuracy", max_cells: int | None = None,
+        alpha: float = 0.01, scoring: str = "accuracy", max_cells: int | None = None,
     ) -> None:  # fmt: skip
-        check_scoring(scoring, smooth)
+        check_scoring(scoring, alpha)
         self._scoring, self._max_cells = scoring, max_cells
-        self._smoothing = Smoothing("laplace", smooth)
+        self._smoothing = Laplace(alpha)
         n_folds = int(folds.max()) + 1
         self._fold_weight = np.bincount(folds, weights, n_folds)
-        super().__init__(codes, schema, folds, n_folds=n_folds, weights=weights, may_vanish=smooth < SURELY_ABOVE_ZERO)
+        super().__init__(codes, schema, folds, n_folds=n_folds, weights=weights, may_vanish=alpha < SURELY_ABOVE_ZERO)
 
     @property
     def best_possible(self) -> float:
@@ -118,7 +116,7 @@ def best_possible(scoring: str) -> float:
     return 1.0 if scoring == "accuracy" else 0.0
 
 
-def check_scoring(scoring: str, smooth: object) -> None:
-    """Validate the measure and the smoothing."""
+def check_scoring(scoring: str, alpha: float) -> None:
+    """Validate the measure and the pseudo-counts per cell."""
     find("scoring", scoring, {"accuracy": None, "log-loss": None})
-    check_at_least("smooth", smooth, 0, LARGEST_ALPHA)
+    Laplace(alpha).check()

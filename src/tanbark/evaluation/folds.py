@@ -20,19 +20,17 @@ KeptRows = Callable[[], NDArray[np.bool_] | None]
 
 
 def make_evaluator(
-    counts: Any, rows: MemoryCounts | None, *, cv: Any = 10, smooth: float = 0.01, scoring: str = "accuracy",
+    counts: Any, rows: MemoryCounts | None, *, cv: Any = 10, alpha: float = 0.01, scoring: str = "accuracy",
     random_state: Any = None, max_cells: int | None = None,
 ) -> FoldEvaluator | FoldPasses:  # fmt: skip
     """Assign rows to folds and return an evaluator of structures; without rows in memory it works in passes."""
-    check_scoring(scoring, smooth)
+    check_scoring(scoring, alpha)
     if rows is None:
         folds = make_folds(cv, _labels(counts), random_state, counts.kept_rows)
-        return FoldPasses(counts, folds, smooth=smooth, scoring=scoring, max_cells=max_cells)
+        return FoldPasses(counts, folds, alpha=alpha, scoring=scoring, max_cells=max_cells)
     codes, weights = next(rows.batches(size=max(1, rows.n_rows)))
     folds = make_folds(cv, codes[-1], random_state, counts.kept_rows)
-    return FoldEvaluator(
-        codes, rows.schema, folds, weights=weights, smooth=smooth, scoring=scoring, max_cells=max_cells
-    )
+    return FoldEvaluator(codes, rows.schema, folds, weights=weights, alpha=alpha, scoring=scoring, max_cells=max_cells)
 
 
 def _labels(counts: PartitionedCounts) -> NDArray[np.unsignedinteger]:

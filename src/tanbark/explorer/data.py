@@ -14,7 +14,6 @@ from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.parameters import MANB
 from tanbark.graph import Network
 from tanbark.inference.junction import JunctionTree, junction_tree
-from tanbark.params import Smoothing, prior_mass
 from tanbark.table import Column
 
 VERSION = 1
@@ -149,12 +148,11 @@ def _layout(network: Network) -> dict[str, Any] | None:
 
 def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
     """Return the counts behind the CPTs and the prior mass added to them; None for the mass of a fixed CPT."""
-    smoothing = Smoothing(model.prior, model.alpha)
     mixed = isinstance(getattr(model, "parameters_", None), MANB)
     mass: list[Any] = []
     for node, counts in enumerate(model.family_counts_):
         fixed = mixed or (node == network.target and model.class_prior is not None)
-        own = None if fixed else prior_mass(counts, network.axes(node).index(node), smoothing)
+        own = None if fixed else model.smoothing_.mass(counts, network.axes(node).index(node))
         mass.append(own if own is None or np.ndim(own) == 0 else _flat(np.broadcast_to(own, counts.shape)))
     transformed = model.encoder_.transformed if model.encoder_.transformer is not None else ()
     return {

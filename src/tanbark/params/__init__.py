@@ -1,5 +1,6 @@
 """Parameters: a graph and counts become a network with tables."""
 
-from tanbark.params.dirichlet import PRIORS, Smoothing, estimate, family_counts, fit, prior_mass
+from tanbark.params.dirichlet import estimate, family_counts, fit
+from tanbark.params.smoothing import K2, BDeu, Laplace, MEstimate, Smoothing, as_smoothing
 
-__all__ = ["PRIORS", "Smoothing", "estimate", "family_counts", "fit", "prior_mass"]
+__all__ = ["K2", "BDeu", "Laplace", "MEstimate", "Smoothing", "as_smoothing", "estimate", "family_counts", "fit"]

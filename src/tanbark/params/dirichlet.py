@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -12,47 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Floats
-from tanbark.checks import check_at_least
 from tanbark.counts import CountEngine
-from tanbark.errors import OptionError, TableTooLargeError, find
+from tanbark.errors import OptionError, TableTooLargeError
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
+from tanbark.params.smoothing import Smoothing
 from tanbark.table import Schema
 
-LARGEST_ALPHA = 1e100
 FEW_STATES, MANY_CELLS = 7, 1 << 10  # numpy adds up to seven numbers in their order, however it walks
-
-PRIORS = {
-    "laplace": "alpha is added to every cell",
-    "k2": "1 is added to every cell, whatever alpha",
-    "bdeu": "alpha, the equivalent sample size, is spread evenly over a family's cells",
-    "m-estimate": "alpha rows with the column's own distribution are added to every parent configuration",
-}
-
-
-@dataclass(frozen=True)
-class Smoothing:
-    """How counts become probabilities; ``alpha`` 0 is maximum likelihood (except for K2)."""
-
-    prior: str = "laplace"
-    alpha: float = 1.0
-
-    def __post_init__(self) -> None:
-        find("prior", self.prior, PRIORS)
-        check_at_least("alpha", self.alpha, 0, LARGEST_ALPHA)
 
 
 def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: bool = False) -> Floats:
     r"""Estimate P(node | parents) from the counts of a family.
 
-    ===========  ==========================================================
-    laplace      :math:`(N_{jk} + a) / (N_j + r a)`
-    k2           the same with a = 1
-    bdeu         :math:`(N_{jk} + a/(rq)) / (N_j + a/q)`
-    m-estimate   :math:`(N_{jk} + a p_k) / (N_j + a)`, p = (N_k + 1) / (N + r)
-    ===========  ==========================================================
+    .. math:: P(k | j) = \frac{N_{jk} + a_{jk}}{\sum_k N_{jk} + a_{jk}}
 
-    A parent configuration without rows or prior mass becomes uniform. For a node without parents p is uniform.
+    with the prior mass :math:`a_{jk}` of the smoothing. A parent configuration without rows or prior mass becomes
+    uniform.
 
     Parameters
     ----------
@@ -63,13 +38,13 @@ def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: 
     stacked : bool
         Whether the first axis runs over families of the same shape instead of belonging to one.
 
-    >>> estimate(np.array([[3, 1], [0, 0]]), 1, Smoothing(alpha=0.0)).tolist()
+    >>> from tanbark.params import Laplace
+    >>> estimate(np.array([[3, 1], [0, 0]]), 1, Laplace(0.0)).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
     """
     n = counts.astype(np.float64)
     states = n.shape[axis]
-    mass = prior_mass(n, axis, smoothing, stacked=stacked)
-    smooth = n + mass
+    smooth = n + smoothing.mass(n, axis, stacked=stacked)
     sums = _sum_over(smooth, axis)
     if (sums > 0).all():
         return np.asarray(smooth / sums)
@@ -82,29 +57,6 @@ def _sum_over(values: Floats, axis: int) -> Floats:
         return np.asarray(values.sum(axis=axis, keepdims=True))
     slices = np.split(values, values.shape[axis], axis=axis)
     return reduce(np.add, slices)
-
-
-def prior_mass(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: bool = False) -> float | Floats:
-    """Return what smoothing adds to the counts of a family: the parameters of its Dirichlet prior.
-
-    One number for all cells, or an array that spreads over them; the options are those of :func:`estimate`.
-    """
-    if smoothing.prior == "k2":
-        return 1.0
-    if smoothing.prior == "bdeu":
-        return smoothing.alpha / math.prod(counts.shape[stacked:])
-    if smoothing.prior == "m-estimate":
-        return smoothing.alpha * _marginal(counts, axis, stacked)
-    return smoothing.alpha
-
-
-def _marginal(n: Floats, axis: int, stacked: bool) -> Floats:
-    states = n.shape[axis]
-    others = tuple(k for k in range(int(stacked), n.ndim) if k != axis % n.ndim)
-    if not others:
-        return np.full(states, 1.0 / states)
-    margin = n.sum(axis=others, keepdims=True)
-    return np.asarray((margin + 1.0) / (margin.sum(axis=axis, keepdims=True) + states))
 
 
 def family_counts(dag: Dag, counts: CountEngine, *, max_cells: int) -> tuple[NDArray[Any], ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.graph import Network
-from tanbark.params.dirichlet import Smoothing
+from tanbark.params.smoothing import Smoothing
 
 Tables = tuple[NDArray[Any], ...]
 
@@ -44,9 +44,9 @@ def log_prior(network: Network, smoothing: Smoothing, fixed: Sequence[int] = ())
     r"""Sum :math:`a_{ijk} \ln \theta_{ijk}`, what the prior adds to the objective; ``fixed`` CPTs add nothing."""
     total = 0.0
     for node, table in enumerate(network.tables):
-        mass = {"k2": 1.0, "bdeu": smoothing.alpha / table.size}.get(smoothing.prior, smoothing.alpha)
-        if mass > 0 and node not in fixed:
-            total += mass * float(np.log(table).sum())
+        mass = smoothing.mass(table, network.axes(node).index(node))
+        if np.any(mass > 0) and node not in fixed:
+            total += float(mass) * float(np.log(table).sum())
     return total
 
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from tanbark.arrays import Floats
-from tanbark.params.dirichlet import Smoothing, estimate
+from tanbark.params.dirichlet import estimate
+from tanbark.params.smoothing import Laplace
 from tanbark.scores import log_marginal
 
 
@@ -47,7 +48,7 @@ def arc_posterior(counts: NDArray[Any], alpha: float, prior: float) -> float:
 
 def averaged_table(counts: NDArray[Any], alpha: float, probability: float) -> Floats:
     """Mix the CPT of a feature given the class with its marginal distribution: exact averaging for naive Bayes."""
-    smoothing = Smoothing("laplace", alpha)
+    smoothing = Laplace(alpha)
     given = estimate(counts, 0, smoothing)
     alone = estimate(np.asarray(counts).sum(axis=1), 0, smoothing)
     return probability * given + (1.0 - probability) * alone[:, None]

@@ -51,7 +51,7 @@ class Objective:
         self.total_weight = float(row_weights.sum())
         tables = network.log_tables[:target]
         if not all(np.isfinite(table).all() for table in (*tables, network.log_tables[target])):
-            msg = "WANBIA needs CPTs without zeros; use alpha > 0."
+            msg = "WANBIA needs CPTs without zeros; use smoothing=Laplace(alpha) with alpha > 0."
             raise OptionError(msg)
         starts = np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64)
         states = np.array(network.schema.cardinalities[:target], np.int64)

@@ -1,9 +1,16 @@
-"""Every structure learner by name. The command line, the documentation and the contract tests read this list."""
+"""Every structure learner by name, with its defaults.
+
+The classifiers, the command line, the documentation and the contract tests read this list. The default of an option is
+written once, in the signature of the learner's function.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
+from typing import Any
 
 from tanbark.structure.blanket import search as blanket
 from tanbark.structure.conditional import bnc2p, cmdl_gbn
@@ -16,48 +23,87 @@ from tanbark.structure.result import Learnt
 from tanbark.structure.trees import acll_tan, chow_liu, tan
 from tanbark.structure.wrapper import kdb_hc, selective, semi_naive, tan_hc, tan_hcsp
 
+PROVIDED = ("counts", "evaluate", "pair_marginals", "max_cells")  # arguments that a classifier itself provides
+FOLDS: dict[str, Any] = {"cv": 10, "alpha": 0.01, "scoring": "accuracy", "random_state": None}  # of every wrapper
+
 
 @dataclass(frozen=True)
 class Learner:
     """A structure learner and what to say of it.
 
-    ``stored_order`` is the order of the counts that suffice to learn again without rows (see ``StoredCounts``), or 0
-    where none do. A ``wrapper`` searches by cross-validated score and is given an evaluator. A learner that ``infers``
-    is given the distributions of pairs in the networks that it tries.
+    Attributes
+    ----------
+    learn : function
+    title, reference : str
+    stored_order : int
+        The order of the counts that suffice to learn again without rows (see ``StoredCounts``); 0 where none do.
+    smoothing : str
+        The default smoothing of the CPTs, by its short form.
+    wrapper : bool
+        Whether it searches by cross-validated score, and is given an evaluator.
+    infers : bool
+        Whether it is given the distributions of pairs of columns in the networks that it tries.
     """
 
     learn: Callable[..., Learnt]
     title: str
     reference: str
     stored_order: int = 0
+    smoothing: str = "laplace"
     wrapper: bool = False
     infers: bool = False
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """The options and their defaults; those of a wrapper include the options of its folds."""
+        found = {name: parameter.default for name, parameter in signature(self.learn).parameters.items()}
+        return {**(FOLDS if self.wrapper else {}), **{n: value for n, value in found.items() if n not in PROVIDED}}
 
 
 LEARNERS: dict[str, Learner] = {
     "naive": Learner(naive.learn, "Naive Bayes", "Minsky (1961), Steps toward artificial intelligence", 1),
     "tan": Learner(tan.learn, "Tree-augmented naive Bayes (Chow-Liu)", "Friedman, Geiger and Goldszmidt (1997)", 2),
-    "kdb": Learner(kdb.learn, "k-dependence Bayesian classifier", "Sahami (1996)", 0),
+    "kdb": Learner(kdb.learn, "k-dependence Bayesian classifier", "Sahami (1996)"),
     "spode": Learner(spode.learn, "Super-parent one-dependence estimator", "Keogh and Pazzani (1999)", 2),
-    "tan-hc": Learner(tan_hc.learn, "TAN by hill climbing", "Keogh and Pazzani (1999)", 0, True),
-    "tan-hcsp": Learner(tan_hcsp.learn, "TAN by super-parents", "Keogh and Pazzani (1999)", 0, True),
-    "kdb-hc": Learner(kdb_hc.learn, "k-dependence by hill climbing", "Mihaljević et al. (2018)", 0, True),
-    "fssj": Learner(semi_naive.learn_forward, "Forward selection and joining", "Pazzani (1996)", 0, True),
-    "bsej": Learner(semi_naive.learn_backward, "Backward elimination and joining", "Pazzani (1996)", 0, True),
-    "selective": Learner(selective.learn, "Selective naive Bayes", "Langley and Sage (1994)", 0, True),
-    "chow-liu": Learner(chow_liu.learn, "Tree over all columns", "Chow and Liu (1968)", 2),
-    "hill-climb": Learner(hill_climb.learn, "Hill climbing over graphs", "Heckerman, Geiger and Chickering (1995)"),
-    "ban": Learner(ban.learn, "Augmented naive Bayes by hill climbing", "Friedman, Geiger and Goldszmidt (1997)"),
-    "sparse-candidate": Learner(
-        sparse_candidate.learn, "Sparse candidate search", "Friedman, Nachman and Pe'er (1999)", infers=True
+    "tan-hc": Learner(tan_hc.learn, "TAN by hill climbing", "Keogh and Pazzani (1999)", wrapper=True),
+    "tan-hcsp": Learner(tan_hcsp.learn, "TAN by super-parents", "Keogh and Pazzani (1999)", wrapper=True),
+    "kdb-hc": Learner(kdb_hc.learn, "k-dependence by hill climbing", "Mihaljević et al. (2018)", wrapper=True),
+    "fssj": Learner(semi_naive.learn_forward, "Forward selection and joining", "Pazzani (1996)", wrapper=True),
+    "bsej": Learner(semi_naive.learn_backward, "Backward elimination and joining", "Pazzani (1996)", wrapper=True),
+    "selective": Learner(selective.learn, "Selective naive Bayes", "Langley and Sage (1994)", wrapper=True),
+    "chow-liu": Learner(chow_liu.learn, "Tree over all columns", "Chow and Liu (1968)", 2, "bdeu"),
+    "hill-climb": Learner(
+        hill_climb.learn, "Hill climbing over graphs", "Heckerman, Geiger and Chickering (1995)", smoothing="bdeu"
     ),
-    "selective-mml": Learner(blanket.learn, "Naive Bayes on a Markov blanket", "Li, Korb and Allison (2021)", 0),
-    "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Yehezkel and Lerner (2009)", 0),
-    "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)", 0),
-    "exact-anb": Learner(exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)", 0),
-    "exact-gbn": Learner(exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)", 0),
-    "acll-tan": Learner(acll_tan.learn, "TAN of highest aCLL", "Carvalho, Roos, Oliveira and Myllymäki (2011)", 2),
-    "bnc2p": Learner(bnc2p.learn, "Graph of high conditional log-likelihood", "Grossman and Domingos (2004)"),
-    "cmdl-gbn": Learner(cmdl_gbn.learn, "Graph of short conditional description", "Grossman and Domingos (2004)"),
-    "fixed": Learner(fixed.learn, "A structure drawn by hand", "none", 0),
+    "ban": Learner(
+        ban.learn, "Augmented naive Bayes by hill climbing", "Friedman, Geiger and Goldszmidt (1997)", smoothing="bdeu"
+    ),
+    "sparse-candidate": Learner(
+        sparse_candidate.learn,
+        "Sparse candidate search",
+        "Friedman, Nachman and Pe'er (1999)",
+        smoothing="bdeu",
+        infers=True,
+    ),
+    "selective-mml": Learner(blanket.learn, "Naive Bayes on a Markov blanket", "Li, Korb and Allison (2021)"),
+    "rai-anb": Learner(
+        rai.learn_augmented, "Augmented naive Bayes by RAI", "Yehezkel and Lerner (2009)", smoothing="bdeu"
+    ),
+    "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)", smoothing="bdeu"),
+    "exact-anb": Learner(
+        exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)", smoothing="bdeu"
+    ),
+    "exact-gbn": Learner(
+        exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)", smoothing="bdeu"
+    ),
+    "acll-tan": Learner(
+        acll_tan.learn, "TAN of highest aCLL", "Carvalho, Roos, Oliveira and Myllymäki (2011)", 2, "bdeu"
+    ),
+    "bnc2p": Learner(
+        bnc2p.learn, "Graph of high conditional log-likelihood", "Grossman and Domingos (2004)", smoothing="bdeu"
+    ),
+    "cmdl-gbn": Learner(
+        cmdl_gbn.learn, "Graph of short conditional description", "Grossman and Domingos (2004)", smoothing="bdeu"
+    ),
+    "fixed": Learner(fixed.learn, "A structure drawn by hand", "none"),
 }

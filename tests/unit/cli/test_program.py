@@ -142,11 +142,11 @@ def test_a_column_of_words_that_look_like_numbers_stays_words(tmp_path):
 def test_options_reach_the_learner(folder, tmp_path):
     out = tmp_path / "m.json"
     told = json.loads(
-        good("fit", folder / "rows.csv", "--class", "spam", "-l", "naive:alpha=0.5", "-o", "parameters=wanbia",
+        good("fit", folder / "rows.csv", "--class", "spam", "-l", "naive", "-o", "parameters=wanbia:smoothing=0.5",
              "--out", out, "--json")
     )  # fmt: skip
-    assert told["model"] == "NaiveBayes(alpha=0.5, parameters=WANBIA())"
-    assert tb.load(out).alpha == 0.5
+    assert told["model"] == "NaiveBayes(parameters=WANBIA(smoothing=0.5))"
+    assert tb.load(out).smoothing_ == tb.Laplace(0.5)
     arcs = json.dumps([["spam", "word"], ["word", "code"]])
     good("fit", folder / "rows.csv", "--class", "spam", "-l", "fixed", "-o", f"arcs={arcs}", "--out", out)
     assert tb.load(out).dag_.arcs() == [("spam", "word"), ("word", "code")]
@@ -310,7 +310,7 @@ MISTAKES = {
         "Did you mean 'criterion'?",
     ),
     "setting form": (["fit", "{rows}", "--class", "spam", "-o", "criterion", "--out", "{out}"], "name=value"),
-    "value": (["fit", "{rows}", "--class", "spam", "-o", "alpha=-1", "--out", "{out}"], "alpha"),
+    "value": (["fit", "{rows}", "--class", "spam", "-o", "parameters=-1", "--out", "{out}"], "alpha"),
     "parameters": (["fit", "{rows}", "--class", "spam", "-o", "parameters=wanba", "--out", "{out}"], "wanbia"),
     "drop": (["fit", "{rows}", "--class", "spam", "--drop", "ids", "--out", "{out}"], "Did you mean 'id'?"),
     "file": (["fit", "{rows}x", "--class", "spam", "--out", "{out}", "--format", "csv"], "Did you mean 'rows.csv'?"),

@@ -138,7 +138,7 @@ def test_more_states_than_a_byte_holds(make, n_states):
 
 def test_three_hundred_classes(make):
     X = np.column_stack([np.arange(600) % 300, np.arange(600) % 7])
-    clf = make(categorical_features="all", alpha=0.01).fit(X, np.arange(600) % 300)
+    clf = make(categorical_features="all", parameters=0.01).fit(X, np.arange(600) % 300)
     assert clf.predict(X).tolist() == (np.arange(600) % 300).tolist()
 
 

@@ -187,10 +187,10 @@ def test_weights_refused(kind):
 # ------------------------------------------------------------------ options
 
 OPTIONS = [
-    ({"alpha": -0.5}, "alpha must be a .*number .*0.*; got -0.5"),
-    ({"alpha": np.nan}, "alpha must be a .*number .*0.*; got nan"),
-    ({"alpha": "1"}, "alpha must be a .*number .*0.*; got '1'"),
-    ({"prior": "laplase"}, r"prior must be one of \['bdeu', .*got 'laplase'. Did you mean 'laplace'\?"),
+    ({"parameters": -0.5}, "alpha must be a .*number .*0.*; got -0.5"),
+    ({"parameters": np.nan}, "alpha must be a .*number .*0.*; got nan"),
+    ({"parameters": [1]}, r"parameters must be a smoothing .*pseudo-counts per cell.*; got \[1\]"),
+    ({"parameters": "laplase"}, r"parameters must be one of \['bdeu', .*got 'laplase'. Did you mean 'laplace'\?"),
     ({"discretize": "mdpl"}, r"discretize must be one of \['mdlp', .*got 'mdpl'. Did you mean 'mdlp'\?"),
     ({"discretize": None}, "discretize must be one of .* or a transformer; got None"),
     ({"handle_unknown": "ignore"}, r"handle_unknown must be one of \['error', 'marginalize'\]; got 'ignore'"),

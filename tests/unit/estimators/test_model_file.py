@@ -19,12 +19,12 @@ import tanbark as tb
 GENERAL = [("colour", "kind"), ("size", "kind"), ("kind", "weight"), ("size", "weight"), ("colour", "on")]
 MODELS = {
     "naive": tb.NaiveBayes(),
-    "naive, k2": tb.NaiveBayes(prior="k2", handle_unknown="error", n_jobs=1),
-    "maximum likelihood": tb.NaiveBayes(alpha=0),
+    "naive, k2": tb.NaiveBayes(handle_unknown="error", n_jobs=1, parameters="k2"),
+    "maximum likelihood": tb.NaiveBayes(parameters=0),
     "tan": tb.TAN(),
     "tan, aic": tb.TAN(criterion="aic", root="weight"),
-    "tan, bic": tb.TAN(criterion="bic", root=1, prior="bdeu", alpha=5),
-    "fixed": tb.FixedStructure(GENERAL, prior="m-estimate", alpha=2.5),
+    "tan, bic": tb.TAN(criterion="bic", root=1, parameters=tb.BDeu(5)),
+    "fixed": tb.FixedStructure(GENERAL, parameters=tb.MEstimate(2.5)),
     "fixed, tuple": tb.FixedStructure(tuple(GENERAL)),
     "fixed, set": tb.FixedStructure(set(GENERAL)),
     "by name": tb.BayesNetClassifier("tan", options={"criterion": "bic", "root": "size"}),
@@ -166,7 +166,7 @@ def test_weights_come_back_to_the_last_bit(path, weights):
 def test_arrays_and_series_are_written_as_lists(path):
     X, y = make_frame()
     mask = np.array([False, True, True, False])
-    model = tb.NaiveBayes(class_prior=pd.Series([0.2, 0.3, 0.5]), categorical_features=mask, alpha=np.float32(0.5))
+    model = tb.NaiveBayes(class_prior=pd.Series([0.2, 0.3, 0.5]), categorical_features=mask, parameters=np.float32(0.5))
     again = round_trip(model.fit(X, y), path)
     assert again.get_params()["class_prior"] == [0.2, 0.3, 0.5]
     assert again.get_params()["categorical_features"] == [False, True, True, False]
@@ -237,7 +237,7 @@ def test_labels_that_json_cannot_hold_are_not_written(path):
 
 def test_options_changed_after_fit_are_not_written(path):
     X, y = make_frame()
-    model = tb.NaiveBayes().fit(X, y).set_params(alpha=7.0)
+    model = tb.NaiveBayes().fit(X, y).set_params(parameters=7.0)
     with pytest.raises(tb.OptionError, match="Fit it again"):
         model.save(path)
     model.fit(X, y).save(path)

@@ -102,11 +102,12 @@ def test_every_part_is_needed(whole, path):
         (["estimator"], "GaussianNB", "unknown"),
         (["options", "self"], 1, "option 'self' is unknown"),
         (["options", "__class__"], "os", "unknown"),
-        (["options", "alpha"], -1, "alpha"),
-        (["options", "alpha"], "1", "alpha"),
-        (["options", "alpha"], 1.7e308, "alpha must be"),
+        (["options", "parameters"], -1, "alpha"),
+        (["options", "parameters"], "1", "parameters must be"),
+        (["options", "parameters"], 1.7e308, "alpha must be"),
+        (["options", "parameters"], {"part": "BDeu", "options": {"ess": "1"}}, "ess must be"),
         (["options", "n_jobs"], "all", "n_jobs"),
-        (["options", "prior"], "none", "prior"),
+        (["options", "parameters"], "none", "parameters"),
         (["options", "class_prior"], [0.5, 0.5, 0.5], "class_prior"),
         (["options", "discretize"], {"part": "os.system", "options": {}}, "part 'os.system' is unknown"),
         (["options", "discretize"], {"part": "MDLPDiscretizer", "options": {"n": 1}}, "option 'n' is unknown"),
@@ -152,7 +153,7 @@ def test_a_wrong_part_is_named(place, value, match, whole, path):
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
 def test_numbers_that_are_none_are_refused(number, whole, path):
-    for place in (["columns", 2, "cuts", 0], ["counts", 0, 0], ["structure_score"], ["options", "alpha"]):
+    for place in (["columns", 2, "cuts", 0], ["counts", 0, 0], ["structure_score"], ["options", "parameters"]):
         refuse(path, json.dumps(changed(whole, place, "HERE")).replace('"HERE"', number).encode(), "no JSON number")
 
 

@@ -99,7 +99,7 @@ def test_a_table_as_a_frame_is_labelled(tan, backend, kind):
 
 def test_a_line_of_the_frame_is_the_smoothed_share():
     X = pd.DataFrame({"colour": ["red", "red", "blue", "red"], "size": [1, 2, 2, 2]})
-    model = tb.NaiveBayes(alpha=1).fit(X, pd.Series([True, True, True, False], name="sold"))
+    model = tb.NaiveBayes(parameters=1).fit(X, pd.Series([True, True, True, False], name="sold"))
     frame = model.network_.table_frame("size", backend="pandas")
     assert frame["sold"].tolist() == [False, True]
     assert frame["size=2"].tolist() == pytest.approx([2 / 3, 3 / 5])
@@ -124,16 +124,16 @@ def test_the_frame_of_a_class_with_parents_and_of_intervals():
 @settings(max_examples=30, deadline=None)
 def test_the_structure_score_is_that_of_the_maximum_likelihood_model(seed, score, n_classes):
     X, y = make_rows(seed, n_classes=n_classes)
-    model = tb.TAN(criterion=score, alpha=0).fit(X, y)
+    model = tb.TAN(criterion=score, parameters=0).fit(X, y)
     totals = {"loglik": model.log_likelihood, "aic": model.aic, "bic": model.bic}
     assert model.structure_score_ == pytest.approx(totals[score](X, y))
 
 
 def test_no_one_dependence_structure_scores_higher():
     X, y = make_rows(4)
-    best = tb.TAN(criterion="bic", alpha=0).fit(X, y)
+    best = tb.TAN(criterion="bic", parameters=0).fit(X, y)
     for arcs in ([], [("x0", "x1")], [("x2", "x3")], [("x0", "x1"), ("x1", "x2"), ("x2", "x3")]):
-        drawn = tb.FixedStructure([*(("class", f"x{k}") for k in range(4)), *arcs], alpha=0).fit(X, y)
+        drawn = tb.FixedStructure([*(("class", f"x{k}") for k in range(4)), *arcs], parameters=0).fit(X, y)
         assert drawn.bic(X, y) <= best.structure_score_ + 1e-9
 
 

@@ -57,7 +57,7 @@ def recounted(table, folds, fold, family, smooth):
 def test_subtracted_tables_equal_recounted_ones(seed, weighted, gaps, smooth):
     rng = np.random.default_rng(seed)
     table, folds = draw(rng, gaps=gaps, weighted=weighted)
-    evaluate = evaluator(table, folds, smooth=smooth)
+    evaluate = evaluator(table, folds, alpha=smooth)
     for family in ((0, ()), (1, (0,)), (3, (1, 2)), (4, (0, 2, 3))):
         found = evaluate.fold_cpts(family)
         assert len(found) == len(np.unique(folds))
@@ -71,7 +71,7 @@ def test_scores_after_many_steps_equal_those_from_scratch(seed, weighted, gaps, 
     rng = np.random.default_rng(seed)
     table, folds = draw(rng, gaps=gaps, weighted=weighted, rows=24, states=(2, 3, 2, 2, 2))
     scoring = ("accuracy", "log-loss")[int(rng.integers(2))]
-    options = {"smooth": smooth, "scoring": scoring}
+    options = {"alpha": smooth, "scoring": scoring}
     evaluate = evaluator(table, folds, **options)
     for _ in range(6):
         structure = random_structure(rng, 4)
@@ -130,7 +130,7 @@ def test_gaps_are_summed_out_exactly(monkeypatch, name, smooth, combinations):
     rng = np.random.default_rng([len(name), combinations])
     table, folds = draw(rng, gaps=0.45, rows=30)
     structure = STRUCTURES[name]
-    complete, with_missing = evaluator(table, folds, smooth=smooth).joints(structure)
+    complete, with_missing = evaluator(table, folds, alpha=smooth).joints(structure)
     first, second = sorted_rows(table, folds)
     assert len(second) > 20
     for found, rows in ((complete, first), (with_missing, second)):
@@ -176,13 +176,13 @@ def test_zeros_are_taken_out_again():
     table = make_table(np.random.default_rng(0), (3, 2, 2), 6)
     table.codes[:] = codes
     folds = np.arange(6) % 2
-    evaluate = evaluator(table, folds, smooth=0)
+    evaluate = evaluator(table, folds, alpha=0)
     for structure in itertools.product((None, ()), (None, (), (0,))):
         if structure[0] is None and structure[1] == (0,):
             continue
         evaluate.settle(structure)
         for other in (((), (0,)), ((), ()), (None, ())):
-            fresh = evaluator(table, folds, smooth=0)
+            fresh = evaluator(table, folds, alpha=0)
             assert np.array_equal(evaluate.joints(other)[0], fresh.joints(other)[0])
             assert not np.isnan(evaluate.joints(other)[0]).any()
 
@@ -193,12 +193,12 @@ def test_impossible_rows_get_the_class_prior():
     table.codes[:] = np.array([[0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 1]], np.uint8)
     folds = np.array([0, 1, 0, 1, 0, 1])
     structure = ((),)
-    assert evaluator(table, folds, smooth=0).score(structure) == naive.fold_score(
-        table, folds, {0: ()}, smooth=0, scoring="accuracy"
+    assert evaluator(table, folds, alpha=0).score(structure) == naive.fold_score(
+        table, folds, {0: ()}, alpha=0, scoring="accuracy"
     )
-    impossible = np.isneginf(evaluator(table, folds, smooth=0).joints(structure)[0]).all(axis=1)
+    impossible = np.isneginf(evaluator(table, folds, alpha=0).joints(structure)[0]).all(axis=1)
     assert impossible.tolist() == [False] * 5 + [True]
-    assert evaluator(table, folds, smooth=0, scoring="log-loss").score((None,)) > -np.inf
+    assert evaluator(table, folds, alpha=0, scoring="log-loss").score((None,)) > -np.inf
 
 
 @pytest.mark.parametrize("n_folds", [2, 254, 255, 256, 300])
@@ -285,8 +285,8 @@ def test_groups_are_the_connected_features():
 @pytest.mark.parametrize("smooth", [-1, "1", None, True, float("nan"), float("inf")])
 def test_a_bad_smoothing_is_refused(smooth):
     table, folds = draw(np.random.default_rng(0))
-    with pytest.raises(tb.OptionError, match="smooth must be a number"):
-        evaluator(table, folds, smooth=smooth)
+    with pytest.raises(tb.OptionError, match="alpha must be a number"):
+        evaluator(table, folds, alpha=smooth)
 
 
 def test_a_bad_scoring_is_refused():

@@ -38,7 +38,7 @@ def makers():
     yield "naive", tb.NaiveBayes()
     yield "tan", tb.TAN()
     yield "forest", tb.TAN(criterion="bic")
-    yield "zeros", tb.TAN(alpha=0)
+    yield "zeros", tb.TAN(parameters=0)
     yield "kdb", tb.KDB(max_parents=2)
     yield "weighted", tb.NaiveBayes(parameters=tb.WANBIA())
     yield "weighted tree", tb.TAN(parameters=tb.AWNB())

@@ -42,7 +42,7 @@ class TestLecture:
     def test_the_explanation_can_have_another_class_than_the_posterior(self):
         rows = f500()
         X, y = pd.DataFrame(rows[:, 1:], columns=list("ABWVU")), rows[:, 0]
-        network = tb.FixedStructure(TRUE_ARCS, prior="bdeu", alpha=1).fit(X, y).network_
+        network = tb.FixedStructure(TRUE_ARCS, parameters=tb.BDeu(1)).fit(X, y).network_
         evidence = {"A": 0, "B": 1, "U": 1}
         explained = network.mpe(evidence)
         assert dict(explained) == {"W": 2, "V": 1, "class": 1}

@@ -102,7 +102,7 @@ def test_it_is_the_average_over_all_models(n, prior):
     y = rng.integers(0, 3, 25)
     X = np.where(rng.random((25, n)) < 0.4, y[:, None], rng.integers(0, 3, (25, n)))
     counts = [np.array([[((X[:, i] == v) & (y == c)).sum() for c in range(3)] for v in range(3)]) for i in range(n)]
-    clf = tb.NaiveBayes(parameters=tb.MANB(arc_prior=prior), alpha=alpha).fit(X, y)
+    clf = tb.NaiveBayes(parameters=tb.MANB(arc_prior=prior, smoothing=alpha)).fit(X, y)
     class_prior = naive.smoothed(np.bincount(y, minlength=3), 0, alpha)
     total, joint, with_arc = 0.0, np.zeros((25, 3)), np.zeros(n)
     for arcs in itertools.product((False, True), repeat=n):

@@ -14,7 +14,7 @@ from fixtures_small import f500
 from strategies import make_schema, make_table, seeds
 from tanbark.counts import MemoryCounts
 from tanbark.graph import Dag, Network
-from tanbark.params import Smoothing, family_counts, fit
+from tanbark.params import Laplace, family_counts, fit
 from tanbark.params.wanbia import Objective, optimize
 from tanbark.table import CodedTable
 
@@ -24,7 +24,7 @@ BOUNDED, OPEN = (0.0, 1.0), (None, None)
 def naive_bayes(table, alpha=1.0):
     dag = Dag.augmented(table.schema.names, [()] * table.schema.target)
     tables = family_counts(dag, MemoryCounts(table), max_cells=10**6)
-    return fit(table.schema, dag, tables, Smoothing("laplace", alpha))
+    return fit(table.schema, dag, tables, Laplace(alpha))
 
 
 def objective(table, *, squared=False, n_jobs=1):
@@ -149,5 +149,5 @@ def test_certain_rows_keep_their_gradient():
 
 def test_tables_with_zeros_are_refused():
     table = make_table(np.random.default_rng(5), (9, 2, 3), 12)
-    with pytest.raises(tb.OptionError, match="WANBIA needs CPTs without zeros; use alpha > 0"):
+    with pytest.raises(tb.OptionError, match=r"WANBIA needs CPTs without zeros; use smoothing=Laplace.*with alpha > 0"):
         Objective(naive_bayes(table, alpha=0.0), table.codes, None, squared=False, n_jobs=1)

@@ -101,7 +101,7 @@ def test_explanations_are_drawn(model):
 
 def test_infinite_evidence_is_drawn():
     X = [["a"], ["a"], ["b"], ["b"]]
-    clf = tb.NaiveBayes(alpha=0).fit(X, [0, 0, 1, 1])
+    clf = tb.NaiveBayes(parameters=0).fit(X, [0, 0, 1, 1])
     row = clf.explain([["a"]], label=0)[0]
     assert "+∞" in row._repr_html_()
     tb.plot.plot_explanation(row).figure.canvas.draw()

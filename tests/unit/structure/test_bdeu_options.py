@@ -162,5 +162,5 @@ def test_model_files_keep_predictions(cls, tmp_path):
 def test_the_learners_have_names(cls):
     name = {"RAIANB": "rai-anb", "RAIGBN": "rai-gbn", "ExactANB": "exact-anb", "ExactGBN": "exact-gbn"}[cls.__name__]
     X, y = rows()
-    named = tb.BayesNetClassifier(name, options={"ess": 2.0}, prior="bdeu").fit(X, y)
+    named = tb.BayesNetClassifier(name, options={"ess": 2.0}, parameters="bdeu").fit(X, y)
     assert named.dag_ == cls(ess=2.0).fit(X, y).dag_

@@ -13,13 +13,13 @@ from tanbark.counts import CountEngine, MemoryCounts
 from tanbark.errors import TableTooLargeError
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
-from tanbark.estimators.documentation import MAX_CELLS, documented, store
+from tanbark.estimators.options import MAX_CELLS, documented, store
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import Counted
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
 from tanbark.inference.aode.average import SuperParents, averaged_log_proba, make_super_parents, super_parent_cells
-from tanbark.params import Smoothing, family_counts, fit
+from tanbark.params import as_smoothing, family_counts, fit
 
 
 class AveragedClassifier(TableClassifier):
@@ -35,6 +35,7 @@ class AveragedClassifier(TableClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
+        as_smoothing(self.parameters, "laplace")
         check_at_least("min_rows", self.min_rows, 0)
 
     def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
@@ -56,7 +57,7 @@ class AveragedClassifier(TableClassifier):
         """Turn the kept counts into the tables of all models."""
         counts = self.counts_
         prior = inputs.read_class_prior(self.class_prior, self.classes_)
-        smoothing = Smoothing(self.prior, self.alpha)
+        smoothing = self.smoothing_ = as_smoothing(self.parameters, "laplace")
         dag = Dag.augmented(self.schema_.names, [()] * self.schema_.target)
         tables = family_counts(dag, counts, max_cells=self.max_cells)
         self.naive_ = fit(self.schema_, dag, tables, smoothing, class_prior=prior)
@@ -114,10 +115,9 @@ class AODE(AveragedClassifier):
 
     Parameters
     ----------
-    min_rows : float, default 1
-        The least number of training rows with a value for its feature to be a super-parent.
-    {smoothing}
-    {limits}
+    parameters : smoothing, number or str, optional
+        The smoothing of the CPTs, in any of the forms that :class:`TAN` takes; None is "laplace".
+    {options}
 
     Attributes
     ----------
@@ -144,9 +144,9 @@ class AODE(AveragedClassifier):
     """
 
     def __init__(
-        self, *, min_rows: float = 1, alpha: float = 1.0, prior: str = "laplace", class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        self, *, min_rows: float = 1, parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp",
+        categorical_features: Any = "auto", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
+        n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 
@@ -166,10 +166,9 @@ class A2DE(AveragedClassifier):
 
     Parameters
     ----------
-    min_rows : float, default 1
-        The least number of training rows with the values of its pair for a model to take part.
-    {smoothing}
-    {limits}
+    parameters : smoothing, number or str, optional
+        The smoothing of the CPTs, in any of the forms that :class:`TAN` takes; None is "laplace".
+    {options}
 
     Attributes
     ----------
@@ -198,9 +197,9 @@ class A2DE(AveragedClassifier):
     """
 
     def __init__(
-        self, *, min_rows: float = 1, alpha: float = 1.0, prior: str = "laplace", class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        self, *, min_rows: float = 1, parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp",
+        categorical_features: Any = "auto", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
+        n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
 

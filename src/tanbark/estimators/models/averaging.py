@@ -18,16 +18,17 @@ from tanbark.checks import check_count, is_number
 from tanbark.errors import OptionError
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
-from tanbark.estimators.documentation import store
 from tanbark.estimators.encoding import Encoder, report_unseen
 from tanbark.estimators.models.constraint import RAIANB
 from tanbark.estimators.network import NetworkClassifier
+from tanbark.estimators.options import documented, store
 from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
 from tanbark.machine import run_threads, thread_count
 from tanbark.structure.rules import generator
 from tanbark.table import CodedTable, Schema
 
 
+@documented
 class ModelAveraging(ClassifierMixin, BaseEstimator):
     """Average the class probabilities of models that are learnt from random subsets of the rows (subbagging).
 
@@ -43,8 +44,7 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
         How many models.
     subsample : float, default 0.9
         The share of the rows that each model learns from, above 0 and at most 1.
-    random_state : int, Generator, RandomState or None
-        Where the subsets come from; also the ``random_state`` of the models, where they have one.
+    {options}
     n_jobs : int, optional
         Models that are learnt at the same time, each on as many threads as ``estimator`` says; None uses every core.
         Results do not depend on it.

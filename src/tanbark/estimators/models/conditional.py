@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.structure import LEARNERS, Learner
-
-OPTIONS = ("max_parents", "required", "forbidden", "start")
+from tanbark.estimators.options import MAX_CELLS, documented, store
 
 
 @documented
@@ -21,15 +18,13 @@ class BNC2P(NetworkClassifier):
 
     Parameters
     ----------
-    max_parents : int or None, default 2
-        The most parents of a column, the class among them.
-    required : list of (parent, child) names
-        Arcs that must be there.
-    forbidden : list of (parent, child) names
-        Arcs that must not be there.
     start : "naive", Dag or list of arcs, optional
         Where the search begins: naive Bayes, or a graph; by default without any arc but the required ones.
-    {common_bdeu}
+    {options}
+
+    Attributes
+    ----------
+    {network}
     structure_score_ : float
         The conditional log-likelihood of the graph at its maximum-likelihood tables, in nats; higher is better.
     history_ : History
@@ -49,16 +44,15 @@ class BNC2P(NetworkClassifier):
     ['start', 'add class -> x0', 'add class -> x1', 'add x0 -> x1']
     """
 
+    _learner_name = "bnc2p"
+
     def __init__(
         self, *, max_parents: int | None = 2, required: Any = (), forbidden: Any = (), start: Any = None,
-        alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
+        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
+        n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["bnc2p"], {name: getattr(self, name) for name in OPTIONS}
 
 
 @documented
@@ -70,15 +64,13 @@ class CMDLGBN(NetworkClassifier):
 
     Parameters
     ----------
-    max_parents : int or None, default None
-        The most parents of a column; by default the description length alone limits them.
-    required : list of (parent, child) names
-        Arcs that must be there.
-    forbidden : list of (parent, child) names
-        Arcs that must not be there.
     start : "naive", Dag or list of arcs, optional
         Where the search begins: naive Bayes, or a graph; by default without any arc but the required ones.
-    {common_bdeu}
+    {options}
+
+    Attributes
+    ----------
+    {network}
     structure_score_ : float
         The conditional log-likelihood less the price of the parameters, in nats; higher is better.
     history_ : History
@@ -98,13 +90,12 @@ class CMDLGBN(NetworkClassifier):
     [('start', -27.41), ('add class -> x0', -21.44), ('add class -> x1', -13.34)]
     """
 
+    _learner_name = "cmdl-gbn"
+
     def __init__(
         self, *, max_parents: int | None = None, required: Any = (), forbidden: Any = (), start: Any = None,
-        alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
+        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
+        n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["cmdl-gbn"], {name: getattr(self, name) for name in OPTIONS}

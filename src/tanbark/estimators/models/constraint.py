@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.structure import LEARNERS, Learner
+from tanbark.estimators.options import MAX_CELLS, documented, store
 
 
 @documented
@@ -19,15 +18,11 @@ class RAIANB(NetworkClassifier):
 
     Parameters
     ----------
-    ess : float, default 1.0
-        Equivalent sample size of the BDeu prior that the tests rest on.
-    max_order : int, optional
-        The most features in the condition of a test; None goes on as long as there are enough neighbours.
-    start_order : int, default 0
-        Features in the condition of the first tests.
-    strict : bool, default False
-        Direct edges whose direction colliders dispute only by columns that separated their neighbours.
-    {common_bdeu}
+    {options}
+
+    Attributes
+    ----------
+    {network}
     structure_score_ : float
         The BDeu of the graph with ``ess``, in nats; higher is better.
     report_ : Report
@@ -45,18 +40,15 @@ class RAIANB(NetworkClassifier):
     [('x1', 'x0'), ('class', 'x0'), ('class', 'x1'), ('class', 'x2')]
     """
 
+    _learner_name = "rai-anb"
+
     def __init__(
         self, *, ess: float = 1.0, max_order: int | None = None, start_order: int = 0, strict: bool = False,
-        alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
+        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
+        n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        names = ("ess", "max_order", "start_order", "strict")
-        return LEARNERS["rai-anb"], {name: getattr(self, name) for name in names}
 
 
 @documented
@@ -67,15 +59,11 @@ class RAIGBN(NetworkClassifier):
 
     Parameters
     ----------
-    ess : float, default 1.0
-        Equivalent sample size of the BDeu prior that the tests rest on.
-    max_order : int, optional
-        The most features in the condition of a test; None goes on as long as there are enough neighbours.
-    start_order : int, default 0
-        Features in the condition of the first tests.
-    strict : bool, default False
-        Direct edges whose direction colliders dispute only by columns that separated their neighbours.
-    {common_bdeu}
+    {options}
+
+    Attributes
+    ----------
+    {network}
     structure_score_ : float
         The BDeu of the graph with ``ess``, in nats; higher is better.
     report_ : Report
@@ -93,15 +81,12 @@ class RAIGBN(NetworkClassifier):
     [('x1', 'x0'), ('class', 'x2')]
     """
 
+    _learner_name = "rai-gbn"
+
     def __init__(
         self, *, ess: float = 1.0, max_order: int | None = None, start_order: int = 0, strict: bool = False,
-        alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
+        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
+        n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        names = ("ess", "max_order", "start_order", "strict")
-        return LEARNERS["rai-gbn"], {name: getattr(self, name) for name in names}

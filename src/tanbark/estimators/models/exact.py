@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.structure import LEARNERS, Learner
+from tanbark.estimators.options import MAX_CELLS, documented, store
 
 
 @documented
@@ -20,20 +19,11 @@ class ExactANB(NetworkClassifier):
 
     Parameters
     ----------
-    ess : float, default 1.0
-        Equivalent sample size of the BDeu score.
-    max_parents : int, optional
-        The most feature parents of a feature.
-    method : {"auto", "dp", "ip"}, default "auto"
-        "dp" is dynamic programming, "ip" an integer programme over the parent sets that may be needed, "auto" the first
-        as long as its tables fit in ``max_memory``.
-    max_memory : float, optional
-        Bytes that the search may take; by default half of what is free. What it needs is known beforehand.
-    time_limit : float, optional, default 600
-        Seconds for the integer programme. If it ends early, it warns and tells the gap.
-    verbose : bool, default False
-        Tell each stage and its seconds; otherwise a terminal is told of long searches.
-    {common_bdeu}
+    {options}
+
+    Attributes
+    ----------
+    {network}
     structure_score_ : float
         The BDeu of the graph with ``ess``, in nats; no graph of its kind has one that is more than the gap higher.
     report_ : ExactReport
@@ -54,19 +44,16 @@ class ExactANB(NetworkClassifier):
     [('x1', 'x0'), ('class', 'x0'), ('class', 'x1'), ('class', 'x2')]
     """
 
+    _learner_name = "exact-anb"
+
     def __init__(
         self, *, ess: float = 1.0, max_parents: int | None = None, method: str = "auto",
         max_memory: float | None = None, time_limit: float | None = 600.0, verbose: bool = False,
-        alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
+        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
+        n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        names = ("ess", "max_parents", "method", "max_memory", "time_limit", "verbose")
-        return LEARNERS["exact-anb"], {name: getattr(self, name) for name in names}
 
 
 @documented
@@ -77,20 +64,11 @@ class ExactGBN(NetworkClassifier):
 
     Parameters
     ----------
-    ess : float, default 1.0
-        Equivalent sample size of the BDeu score.
-    max_parents : int, optional
-        The most parents of a column.
-    method : {"auto", "dp", "ip"}, default "auto"
-        "dp" is dynamic programming, "ip" an integer programme over the parent sets that may be needed, "auto" the first
-        as long as its tables fit in ``max_memory``.
-    max_memory : float, optional
-        Bytes that the search may take; by default half of what is free. What it needs is known beforehand.
-    time_limit : float, optional, default 600
-        Seconds for the integer programme. If it ends early, it warns and tells the gap.
-    verbose : bool, default False
-        Tell each stage and its seconds; otherwise a terminal is told of long searches.
-    {common_bdeu}
+    {options}
+
+    Attributes
+    ----------
+    {network}
     structure_score_ : float
         The BDeu of the graph with ``ess``, in nats; no graph of its kind has one that is more than the gap higher.
     report_ : ExactReport
@@ -109,16 +87,13 @@ class ExactGBN(NetworkClassifier):
     [('x1', 'x0'), ('class', 'x2')]
     """
 
+    _learner_name = "exact-gbn"
+
     def __init__(
         self, *, ess: float = 1.0, max_parents: int | None = None, method: str = "auto",
         max_memory: float | None = None, time_limit: float | None = 600.0, verbose: bool = False,
-        alpha: float = 1.0, prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
+        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
+        n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        names = ("ess", "max_parents", "method", "max_memory", "time_limit", "verbose")
-        return LEARNERS["exact-gbn"], {name: getattr(self, name) for name in names}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.structure import LEARNERS, Learner
+from tanbark.estimators.options import MAX_CELLS, documented, store
 
 
 @documented
@@ -16,7 +15,11 @@ class NaiveBayes(NetworkClassifier):
 
     Parameters
     ----------
-    {common}
+    {options}
+
+    Attributes
+    ----------
+    {network}
 
     Examples
     --------
@@ -27,16 +30,14 @@ class NaiveBayes(NetworkClassifier):
     ['yes']
     """
 
+    _learner_name = "naive"
+
     def __init__(
-        self, *, alpha: float = 1.0, prior: str = "laplace", class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", parameters: Any = None, missing: str = "available-case",
-        handle_unknown: str = "marginalize",
+        self, *, parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp",
+        categorical_features: Any = "auto", missing: str = "available-case", handle_unknown: str = "marginalize",
         max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["naive"], {}
 
 
 @documented
@@ -48,11 +49,11 @@ class KDB(NetworkClassifier):
 
     Parameters
     ----------
-    max_parents : int, default 2
-        Most feature parents of a feature, the class not counted; 0 is naive Bayes.
-    min_cmi : float, optional
-        Parents whose conditional mutual information (nats per row) is not above this are left out.
-    {common}
+    {options}
+
+    Attributes
+    ----------
+    {network}
 
     References
     ----------
@@ -66,16 +67,14 @@ class KDB(NetworkClassifier):
     ['x0', 'class']
     """
 
+    _learner_name = "kdb"
+
     def __init__(
-        self, max_parents: int = 2, *, min_cmi: float | None = None, alpha: float = 1.0, prior: str = "laplace",
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
-        missing: str = "available-case",
+        self, max_parents: int = 2, *, min_cmi: float | None = None, parameters: Any = None, class_prior: Any = None,
+        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
         handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["kdb"], {"max_parents": self.max_parents, "min_cmi": self.min_cmi}
 
 
 @documented
@@ -84,9 +83,11 @@ class SPODE(NetworkClassifier):
 
     Parameters
     ----------
-    superparent : str or int, optional
-        That feature; by default the one that tells most about the class.
-    {common}
+    {options}
+
+    Attributes
+    ----------
+    {network}
 
     References
     ----------
@@ -99,16 +100,14 @@ class SPODE(NetworkClassifier):
     [('x1', 'x0'), ('class', 'x0'), ('class', 'x1')]
     """
 
+    _learner_name = "spode"
+
     def __init__(
-        self, superparent: str | int | None = None, *, alpha: float = 1.0, prior: str = "laplace",
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
-        missing: str = "available-case",
+        self, superparent: str | int | None = None, *, parameters: Any = None, class_prior: Any = None,
+        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
         handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["spode"], {"superparent": self.superparent}
 
 
 @documented
@@ -117,9 +116,11 @@ class FixedStructure(NetworkClassifier):
 
     Parameters
     ----------
-    arcs : iterable of (parent, child) names
-        Columns of X by name (x0, x1, … for an array), and the class by the name of ``y``, or "class".
-    {common}
+    {options}
+
+    Attributes
+    ----------
+    {network}
 
     Examples
     --------
@@ -129,13 +130,11 @@ class FixedStructure(NetworkClassifier):
     {'x0': [], 'x1': ['class'], 'class': ['x0']}
     """
 
+    _learner_name = "fixed"
+
     def __init__(
-        self, arcs: Iterable[tuple[str, str]] = (), *, alpha: float = 1.0, prior: str = "laplace",
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, missing: str = "available-case", handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        self, arcs: Iterable[tuple[str, str]] = (), *, parameters: Any = None, class_prior: Any = None,
+        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["fixed"], {"arcs": self.arcs}

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.structure import LEARNERS, Learner
-
-CLIMB = (
-    "criterion", "ess", "max_parents", "required", "forbidden", "start", "space", "tabu", "tabu_length", "restarts",
-    "perturbation", "random_state", "verbose",
-)  # fmt: skip
+from tanbark.estimators.options import MAX_CELLS, documented, store
 
 
 @documented
@@ -25,12 +19,12 @@ class GBN(NetworkClassifier):
     ----------
     criterion : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
         "aic", "bic" and "bdeu" climb over equivalence classes, "k2", "mml" and "loglik" over DAGs.
+    {options}
+
+    Attributes
+    ----------
+    {network}
     {climbed}
-    blanket_only : bool, default False
-        Keep only the arcs into the class and into its children. The same for complete rows; with gaps, what the other
-        columns tell about missing ones is lost.
-    {common}
-    {climbed_attributes}
 
     References
     ----------
@@ -46,19 +40,17 @@ class GBN(NetworkClassifier):
     ['x0']
     """
 
+    _learner_name = "hill-climb"
+
     def __init__(
         self, *, criterion: str = "bic", ess: float = 1.0, max_parents: int | None = None, required: Any = (),
         forbidden: Any = (), start: Any = None, space: str = "equivalence-classes", tabu: int = 10,
         tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None,
-        verbose: bool = False, blanket_only: bool = False, alpha: float = 1.0, prior: str = "bdeu",
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
+        verbose: bool = False, blanket_only: bool = False, parameters: Any = None, class_prior: Any = None,
+        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["hill-climb"], self._options(*CLIMB, "blanket_only")
 
 
 @documented
@@ -70,9 +62,12 @@ class BAN(NetworkClassifier):
     criterion : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bdeu"
     conditional : bool, default True
         Score the features' families with the class in them; otherwise the class is ignored until the graph is found.
+    {options}
+
+    Attributes
+    ----------
+    {network}
     {climbed}
-    {common}
-    {climbed_attributes}
 
     References
     ----------
@@ -86,19 +81,17 @@ class BAN(NetworkClassifier):
     [('class', 'x0'), ('class', 'x1'), ('x1', 'x2'), ('class', 'x2')]
     """
 
+    _learner_name = "ban"
+
     def __init__(
         self, *, criterion: str = "bdeu", conditional: bool = True, ess: float = 1.0, max_parents: int | None = None,
         required: Any = (), forbidden: Any = (), start: Any = None, space: str = "equivalence-classes", tabu: int = 10,
         tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None,
-        verbose: bool = False, alpha: float = 1.0, prior: str = "bdeu",
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
+        verbose: bool = False, parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp",
+        categorical_features: Any = "auto", missing: str = "available-case", handle_unknown: str = "marginalize",
+        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["ban"], self._options(*CLIMB, "conditional")
 
 
 @documented
@@ -116,11 +109,12 @@ class SparseCandidateGBN(NetworkClassifier):
         What ranks the candidates after the first round: how far the network's joint distribution of two columns is
         from that of the data, what a column tells beside the parents that are there, or what it would gain.
     criterion : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
+    {options}
+
+    Attributes
+    ----------
+    {network}
     {climbed}
-    blanket_only : bool, default False
-        Keep only the arcs into the class and into its children.
-    {common}
-    {climbed_attributes}
 
     References
     ----------
@@ -135,16 +129,14 @@ class SparseCandidateGBN(NetworkClassifier):
     ['x0']
     """
 
+    _learner_name = "sparse-candidate"
+
     def __init__(
         self, n_candidates: int = 5, *, measure: str = "kl", criterion: str = "bic", ess: float = 1.0,
-        max_parents: int | None = None, required: Any = (), forbidden: Any = (), start: Any = None,
-        space: str = "dags", tabu: int = 0, tabu_length: int = 10, restarts: int = 0, perturbation: int = 8,
-        random_state: Any = None, verbose: bool = False, blanket_only: bool = False, alpha: float = 1.0,
-        prior: str = "bdeu", class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, missing: str = "available-case", handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        max_parents: int | None = None, required: Any = (), forbidden: Any = (), start: Any = None, space: str = "dags",
+        tabu: int = 0, tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None,
+        verbose: bool = False, blanket_only: bool = False, parameters: Any = None, class_prior: Any = None,
+        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["sparse-candidate"], self._options(*CLIMB, "n_candidates", "measure", "blanket_only")

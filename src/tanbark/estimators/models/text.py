@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from tanbark.arrays import Floats
 from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, nearest, warn
 from tanbark.estimators import inputs
-from tanbark.params import Smoothing
+from tanbark.estimators.options import documented, store
+from tanbark.params import Laplace
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,7 @@ class TextExplanation:
         return str(self)
 
 
+@documented
 class TextNaiveBayes(ClassifierMixin, BaseEstimator):
     r"""Multinomial naive Bayes: a text is a bag of words, drawn one by one from its class's distribution.
 
@@ -79,12 +81,9 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        What is added to every word's count; 1 is Laplace's rule, 0 maximum likelihood.
-    class_prior : array-like or dict, optional
-        Probabilities of the classes, in the order of ``classes_`` or by label, instead of those of the texts.
     words : list of str, optional
         The words that the columns count, such as ``vectorizer.get_feature_names_out()``; by default the column names.
+    {options}
 
     Attributes
     ----------
@@ -118,9 +117,7 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
     feature_names_in_: NDArray[Any]
 
     def __init__(self, *, alpha: float = 1.0, class_prior: Any = None, words: Any = None) -> None:
-        self.alpha = alpha
-        self.class_prior = class_prior
-        self.words = words
+        store(self, locals())
 
     # ------------------------------------------------------------------ learning
 
@@ -147,7 +144,7 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
     def _read(
         self, X: Any, y: Any, classes: NDArray[Any] | None, sample_weight: Any, *, first: bool
     ) -> tuple[csr_matrix, NDArray[np.int64], Floats | None]:
-        Smoothing("laplace", self.alpha)
+        Laplace(self.alpha).check()
         counts = self._matrix(X, reset=first)
         self.classes_, labels = inputs.read_labels(y, classes)
         if len(labels) != counts.shape[0]:

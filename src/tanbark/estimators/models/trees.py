@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanbark.estimators.documentation import MAX_CELLS, documented, store
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.structure import LEARNERS, Learner
+from tanbark.estimators.options import MAX_CELLS, documented, store
 
 
 @documented
@@ -20,9 +19,11 @@ class TAN(NetworkClassifier):
     Parameters
     ----------
     criterion : {"loglik", "aic", "bic", "mml"}, default "loglik"
-    root : str or int, optional
-        The feature at the root of the tree; by default the first of each tree.
-    {common}
+    {options}
+
+    Attributes
+    ----------
+    {network}
     structure_score_ : float
         The score of the structure at its maximum-likelihood parameters, in nats; higher is better.
 
@@ -38,16 +39,15 @@ class TAN(NetworkClassifier):
     [('class', 'x0'), ('x0', 'x1'), ('class', 'x1'), ('x0', 'x2'), ('class', 'x2')]
     """
 
+    _learner_name = "tan"
+
     def __init__(
-        self, *, criterion: str = "loglik", root: str | int | None = None, alpha: float = 1.0, prior: str = "laplace",
+        self, *, criterion: str = "loglik", root: str | int | None = None, parameters: Any = None,
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, missing: str = "available-case", handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
+        n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["tan"], {"criterion": self.criterion, "root": self.root}
 
 
 @documented
@@ -60,9 +60,11 @@ class ChowLiuTree(NetworkClassifier):
     Parameters
     ----------
     criterion : {"loglik", "aic", "bic"}, default "loglik"
-    root : str or int, optional
-        The column at the root of the tree; by default the class.
-    {common}
+    {options}
+
+    Attributes
+    ----------
+    {network}
     structure_score_ : float
         The score of the structure at its maximum-likelihood parameters, in nats; higher is better.
 
@@ -78,16 +80,15 @@ class ChowLiuTree(NetworkClassifier):
     [('class', 'x0'), ('x0', 'x1'), ('x0', 'x2')]
     """
 
+    _learner_name = "chow-liu"
+
     def __init__(
-        self, *, criterion: str = "loglik", root: str | int | None = None, alpha: float = 1.0, prior: str = "bdeu",
+        self, *, criterion: str = "loglik", root: str | int | None = None, parameters: Any = None,
         class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        parameters: Any = None, missing: str = "available-case", handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
+        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
+        n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["chow-liu"], {"criterion": self.criterion, "root": self.root}
 
 
 @documented
@@ -103,7 +104,11 @@ class ACLLTAN(NetworkClassifier):
         for the data's number of classes. 0 gives the tree of highest log-likelihood.
     min_count : float, default 1.0
         The least count that a parameter of the score rests on.
-    {common_bdeu}
+    {options}
+
+    Attributes
+    ----------
+    {network}
     structure_score_ : float
         The aCLL of the graph, up to a constant, in nats; higher is better.
 
@@ -120,13 +125,11 @@ class ACLLTAN(NetworkClassifier):
     ['x0', 'class']
     """
 
+    _learner_name = "acll-tan"
+
     def __init__(
-        self, *, beta: float | None = None, min_count: float = 1.0, alpha: float = 1.0, prior: str = "bdeu",
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto", parameters: Any = None,
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
+        self, *, beta: float | None = None, min_count: float = 1.0, parameters: Any = None, class_prior: Any = None,
+        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
+        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         store(self, locals())
-
-    def _learner(self) -> tuple[Learner, dict[str, Any]]:
-        return LEARNERS["acll-tan"], {"beta": self.beta, "min_count": self.min_count}

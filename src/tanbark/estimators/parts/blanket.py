@@ -16,9 +16,9 @@ from tanbark.arrays import Floats
 from tanbark.counts import MemoryCounts
 from tanbark.errors import NothingSelectedWarning, warn
 from tanbark.estimators import inputs
-from tanbark.estimators.documentation import store
 from tanbark.estimators.encoding import Encoder, learn_encoder
 from tanbark.estimators.fit import check_as_many, chosen_rows
+from tanbark.estimators.options import documented, store
 from tanbark.scores.mml import MessageLength
 from tanbark.structure.blanket.scores import Options, Scorer, make_scorer
 from tanbark.structure.blanket.search import check_direction, search
@@ -28,6 +28,7 @@ from tanbark.table import CodedTable, RawTable, Schema
 from tanbark.table.raw import is_frame
 
 
+@documented
 class MarkovBlanketMML(SelectorMixin, BaseEstimator):
     """Select the features that shorten the message of the class: its Markov blanket by minimum message length.
 
@@ -43,20 +44,11 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         Bayes or by an average over polytrees; these depend on the order of the rows.
     direction : {"forward", "both"}, default "forward"
         Only add features, or also drop those that later ones have made superfluous.
-    alpha : float, default 1.0
-        Prior mass per cell of the tables of naive Bayes; not for "logit".
     sigma : float, default 3.0
         Standard deviation of the coefficients of "logit".
     stated : {"none", "observed", "all"}, default "none"
         Of which rows of the table of "cpt" the parameters are stated.
-    discretize : {"mdlp", "median", "quantile", "uniform"} or transformer, default "mdlp"
-        How continuous columns are cut into intervals, on the training rows only.
-    categorical_features : "auto", "all", or names, positions or mask, default "auto"
-        Which numeric columns are categories. "auto": whole numbers with at most 20 different values.
-    random_state : int, RandomState or None, default 0
-        How polytrees are drawn for "mbp", where there are too many to try all.
-    n_jobs : int, optional
-        Threads; None uses every core. Results do not depend on it.
+    {options}
 
     Attributes
     ----------
@@ -73,7 +65,8 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    A missing value gives no evidence in the naive Bayes lengths, and is a state of its own in a full table.
+    A missing value gives no evidence in the naive Bayes lengths, and is a state of its own in a full table. ``alpha``
+    does not count in "logit"; ``random_state`` draws polytrees for "mbp", where there are too many to try all.
 
     References
     ----------

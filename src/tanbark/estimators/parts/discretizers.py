@@ -13,6 +13,7 @@ from tanbark.arrays import Floats
 from tanbark.checks import check_count
 from tanbark.errors import InputError
 from tanbark.estimators.inputs import read_labels, read_weights
+from tanbark.estimators.options import documented, store
 from tanbark.table.discretize import DEFAULT_BINS, mdlp, median, quantile, uniform
 
 
@@ -100,18 +101,19 @@ class MedianDiscretizer(Discretizer):
 
 class _BinDiscretizer(Discretizer):
     def __init__(self, n_bins: int = DEFAULT_BINS) -> None:
-        self.n_bins = n_bins
+        store(self, locals())
 
     def _check_bins(self) -> int:
         return check_count("n_bins", self.n_bins, least=2)
 
 
+@documented
 class QuantileDiscretizer(_BinDiscretizer):
     """Cut every column into intervals that hold about as many rows each.
 
     Parameters
     ----------
-    n_bins : int, default 5
+    {options}
 
     Examples
     --------
@@ -124,12 +126,13 @@ class QuantileDiscretizer(_BinDiscretizer):
         return lambda *args: quantile(*args, n_bins=bins)
 
 
+@documented
 class UniformDiscretizer(_BinDiscretizer):
     """Cut every column into intervals of the same width.
 
     Parameters
     ----------
-    n_bins : int, default 5
+    {options}
 
     Examples
     --------

@@ -16,10 +16,11 @@ from tanbark.arrays import Floats
 from tanbark.checks import check_count, check_fraction, check_positive, is_number
 from tanbark.counts import MemoryCounts
 from tanbark.errors import InputError, NotConvergedWarning, OptionError, find, warn
+from tanbark.estimators.options import documented, store
 from tanbark.estimators.reports.uncertainty import draw_table
 from tanbark.graph import Dag, Network
 from tanbark.inference.junction import make_expectation
-from tanbark.params import Smoothing, fit
+from tanbark.params import K2, Laplace, Smoothing, fit
 from tanbark.params.em import SLACK, log_prior, maximise
 from tanbark.params.manb import arc_posterior, averaged_table
 from tanbark.params.wanbia import Objective, optimize
@@ -31,6 +32,7 @@ Tables = tuple[NDArray[Any], ...]
 class ParameterEstimator(BaseEstimator):
     """What all share: they change the tables of a network that was estimated by smoothing."""
 
+    smoothing: Any
     needs_rows = True
     weighs = False
 
@@ -50,13 +52,6 @@ class ParameterEstimator(BaseEstimator):
         return self.estimate(network, counts, smoothing, None)
 
 
-def check_parameters(parameters: Any) -> None:
-    """Refuse what is no parameter estimator."""
-    if parameters is not None and not isinstance(parameters, ParameterEstimator):
-        msg = f"parameters must be None, MANB(), AWNB(), WANBIA() or EM(); got {parameters!r}."
-        raise OptionError(msg)
-
-
 def _is_finite(value: Any) -> bool:
     return is_number(value) and math.isfinite(value)
 
@@ -66,6 +61,7 @@ def _feature_parents(network: Network) -> bool:
     return not naive or bool(network.dag.parents[network.target])
 
 
+@documented
 class MANB(ParameterEstimator):
     """Average exactly over the 2^n naive Bayes models in which each arc from the class is there or not.
 
@@ -73,6 +69,7 @@ class MANB(ParameterEstimator):
     ----------
     arc_prior : float, default 0.5
         Probability of each arc before the data.
+    {options}
 
     Attributes
     ----------
@@ -95,8 +92,8 @@ class MANB(ParameterEstimator):
 
     needs_rows = False
 
-    def __init__(self, arc_prior: float = 0.5) -> None:
-        self.arc_prior = arc_prior
+    def __init__(self, arc_prior: float = 0.5, *, smoothing: Any = None) -> None:
+        store(self, locals())
 
     def estimate(self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts | None) -> Network:
         """Mix each feature's table given the class with its distribution alone."""
@@ -104,9 +101,9 @@ class MANB(ParameterEstimator):
         if _feature_parents(network):
             msg = "MANB averages over naive Bayes models; use it with NaiveBayes."
             raise OptionError(msg)
-        alpha = 1.0 if smoothing.prior == "k2" else smoothing.alpha
-        if smoothing.prior not in ("laplace", "k2") or alpha <= 0:
-            msg = f"MANB needs prior='laplace' (or 'k2') and alpha > 0; got {smoothing.prior!r} and {smoothing.alpha}."
+        alpha = smoothing.alpha if isinstance(smoothing, (Laplace, K2)) else 0.0
+        if alpha <= 0:
+            msg = f"MANB needs smoothing=Laplace(alpha) with alpha > 0, or K2(); got {smoothing!r}."
             raise OptionError(msg)
         names = network.dag.names[: network.target]
         posterior = [arc_posterior(table, alpha, self.arc_prior) for table in counts[: network.target]]
@@ -150,6 +147,7 @@ class _Weights(ParameterEstimator):
         return Network(network.schema, network.dag, tuple(tables))
 
 
+@documented
 class WANBIA(_Weights):
     """Weigh the features of naive Bayes so that the labels become most probable.
 
@@ -159,12 +157,9 @@ class WANBIA(_Weights):
         Maximise the conditional log-likelihood, or minimise the squared error of the posterior.
     bounds : pair of float or None, default (0.0, 1.0)
         Limits of the weights; None for no limit.
-    normalize : bool, default False
-        Renormalise the weighted tables, as some programs do. That is another model: the normaliser depends on the
-        class, and the weights were not learnt for it.
-    max_iter : int, default 1000
     tol : float, default 1e-9
         When to stop: the largest component of the projected gradient, per row.
+    {options}
 
     Attributes
     ----------
@@ -183,13 +178,9 @@ class WANBIA(_Weights):
 
     def __init__(
         self, criterion: str = "cll", *, bounds: tuple[float | None, float | None] = (0.0, 1.0),
-        normalize: bool = False, max_iter: int = 1000, tol: float = 1e-9,
+        normalize: bool = False, max_iter: int = 1000, tol: float = 1e-9, smoothing: Any = None,
     ) -> None:  # fmt: skip
-        self.criterion = criterion
-        self.bounds = bounds
-        self.normalize = normalize
-        self.max_iter = max_iter
-        self.tol = tol
+        store(self, locals())
 
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
         find("criterion", self.criterion, {"cll": None, "mse": None})
@@ -218,6 +209,7 @@ class WANBIA(_Weights):
         return ends
 
 
+@documented
 class AWNB(_Weights):
     """Weigh each feature by how near to the root decision trees test it.
 
@@ -229,9 +221,7 @@ class AWNB(_Weights):
     n_trees : int, default 10
     bootstrap_size : float, default 0.5
         Rows in each tree's sample, drawn with replacement, as a share of all.
-    normalize : bool, default False
-        Renormalise the weighted tables, as some programs do; that is another model.
-    random_state : int, RandomState or None
+    {options}
 
     Attributes
     ----------
@@ -244,12 +234,10 @@ class AWNB(_Weights):
     """
 
     def __init__(
-        self, n_trees: int = 10, *, bootstrap_size: float = 0.5, normalize: bool = False, random_state: Any = None
-    ) -> None:
-        self.n_trees = n_trees
-        self.bootstrap_size = bootstrap_size
-        self.normalize = normalize
-        self.random_state = random_state
+        self, n_trees: int = 10, *, bootstrap_size: float = 0.5, normalize: bool = False, random_state: Any = None,
+        smoothing: Any = None,
+    ) -> None:  # fmt: skip
+        store(self, locals())
 
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
         check_count("n_trees", self.n_trees, least=1)
@@ -287,26 +275,21 @@ def least_depths(tree: Any, n_features: int) -> Floats:
     return depths
 
 
+@documented
 class EM(ParameterEstimator):
     """Expectation maximisation: fill gaps by what the rest of the row tells, and learn from the filled rows, in turns.
 
-    The tables maximise the probability of what was observed (``alpha=0``), or that times the Dirichlet prior whose mode
-    smoothing is. Gaps must be missing at random: whether a value is missing may depend on what was observed, not on
-    the value. The structure is learnt before, from available cases.
+    The CPTs maximise the probability of what was observed (``smoothing="ml"``), or that times the Dirichlet prior whose
+    mode smoothing is. Values must be missing at random: whether one is missing may depend on what was observed, not on
+    the value itself. The structure is learnt before, from available cases.
 
     Parameters
     ----------
     tol : float, default 1e-8
         When to stop: the largest change of any probability.
-    max_iter : int, default 200
-    restarts : int, default 0
-        Further runs from random tables; the best run is kept.
     unlabelled : label, optional
         A value of ``y`` that marks rows without a label, such as -1; they are learnt from too.
-    verbose : bool, default False
-        Print every iteration.
-    random_state : int, RandomState or None
-        Where the tables of further runs come from.
+    {options}
 
     Attributes
     ----------
@@ -333,14 +316,9 @@ class EM(ParameterEstimator):
 
     def __init__(
         self, *, tol: float = 1e-8, max_iter: int = 200, restarts: int = 0, unlabelled: Any = None,
-        verbose: bool = False, random_state: Any = None,
+        verbose: bool = False, random_state: Any = None, smoothing: Any = None,
     ) -> None:  # fmt: skip
-        self.tol = tol
-        self.max_iter = max_iter
-        self.restarts = restarts
-        self.unlabelled = unlabelled
-        self.verbose = verbose
-        self.random_state = random_state
+        store(self, locals())
 
     def complete(
         self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts, *, unlabelled: Any = None,
@@ -356,7 +334,7 @@ class EM(ParameterEstimator):
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         options["report"] = _print_iteration if self.verbose else None
         if expect(network).impossible:  # maximum likelihood from few rows may rule some rows out at the start
-            network = fit(schema, dag, counts, Smoothing(alpha=1.0), class_prior=class_prior)
+            network = fit(schema, dag, counts, Laplace(1.0), class_prior=class_prior)
         best = maximise(network, expect, update, prior, **options)
         rng = check_random_state(self.random_state)
         for _ in range(self.restarts):
@@ -374,8 +352,8 @@ class EM(ParameterEstimator):
         check_count("max_iter", self.max_iter, least=1)
         check_count("restarts", self.restarts)
         check_positive("tol", self.tol)
-        if smoothing.prior == "m-estimate":
-            msg = "EM needs a prior that does not depend on the counts; use 'laplace', 'k2' or 'bdeu'."
+        if smoothing.uses_counts:
+            msg = f"EM needs a prior that does not depend on the counts, as Laplace and BDeu are; got {smoothing!r}."
             raise OptionError(msg)
 
 

@@ -14,7 +14,7 @@ from tanbark.checks import check_count, check_fraction
 from tanbark.graph import Network
 from tanbark.inference import joint_log_proba, normalize
 from tanbark.machine import blocks
-from tanbark.params import Smoothing, prior_mass
+from tanbark.params import Smoothing
 from tanbark.table import missing_code
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def draw_table(counts: NDArray[Any], axis: int, smoothing: Smoothing, rng: np.ra
     small parameter's variate may be below the least float. Where there is neither a row nor prior mass, any
     distribution is as likely as any other.
 
-    >>> draw_table(np.array([10**9, 10**9]), 0, Smoothing(), np.random.default_rng(0)).round(3).tolist()
+    >>> from tanbark.params import Laplace
+    >>> draw_table(np.array([10**9, 10**9]), 0, Laplace(), np.random.default_rng(0)).round(3).tolist()
     [0.5, 0.5]
     """
     return _normalized(_log_gammas(_shapes(counts, axis, smoothing), rng), axis)
@@ -39,7 +40,7 @@ def draw_table(counts: NDArray[Any], axis: int, smoothing: Smoothing, rng: np.ra
 
 def _shapes(counts: NDArray[Any], axis: int, smoothing: Smoothing) -> Floats:
     """Return the parameters of a family's Dirichlet distributions."""
-    shapes = np.asarray(counts + prior_mass(counts, axis, smoothing), dtype=np.float64)
+    shapes = np.asarray(counts + smoothing.mass(counts, axis), dtype=np.float64)
     return np.where(shapes.sum(axis=axis, keepdims=True) > 0, shapes, 1.0)
 
 
@@ -59,7 +60,7 @@ class Drawing:
 
     def __init__(self, model: NetworkClassifier) -> None:
         self._network, self._counts = model.network_, model.family_counts_
-        self._smoothing = Smoothing(model.prior, model.alpha)
+        self._smoothing = model.smoothing_
         self._parameters: Any = getattr(model, "parameters_", None)
         fixed = model.network_.target if model.class_prior is not None else -1
         self._drawn = [node for node in range(len(self._counts)) if node != fixed]

@@ -18,7 +18,7 @@ from tanbark.structure.rules import MAX_CELLS, Arcs, generator, make_rules
 def learn(
     counts: CountEngine, *, criterion: str = "bdeu", ess: float = 1.0, conditional: bool = True,
     max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None,
-    space: str = "dags", tabu: int = 0, tabu_length: int = 10, restarts: int = 0, perturbation: int = 8,
+    space: str = "equivalence-classes", tabu: int = 10, tabu_length: int = 10, restarts: int = 0, perturbation: int = 8,
     random_state: Any = None, verbose: bool = False, max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     """Search for the arcs among the features that score highest, the class being a parent of all.

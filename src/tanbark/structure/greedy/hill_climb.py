@@ -143,9 +143,9 @@ def _alternate(state: GraphClimb, walk: Walk, trace: Trace) -> tuple[float, Bool
 
 def learn(
     counts: CountEngine, *, criterion: str = "bic", ess: float = 1.0, max_parents: int | None = None,
-    required: Arcs = (), forbidden: Arcs = (), start: Any = None, space: str = "dags", tabu: int = 0,
-    tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None, verbose: bool = False,
-    blanket_only: bool = False, max_cells: int = MAX_CELLS,
+    required: Arcs = (), forbidden: Arcs = (), start: Any = None, space: str = "equivalence-classes",
+    tabu: int = 10, tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None,
+    verbose: bool = False, blanket_only: bool = False, max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     """Search for the graph over all columns, the class among them, that scores highest.
 

@@ -95,7 +95,7 @@ def test_hundreds_of_features_do_not_underflow():
     same, y = np.array([0, 0, 1, 1, 1, 0, 1, 0]), np.array([0, 1, 0, 1, 1, 1, 0, 1])
     X = np.repeat(same[:, None], n, axis=1)  # every feature a copy of the first
     row = np.arange(n) % 2  # and a row in which they contradict one another
-    clf = tb.AODE(alpha=alpha).fit(X, y)
+    clf = tb.AODE(parameters=alpha).fit(X, y)
     found = clf.predict_joint_log_proba(row[None])[0]
     assert (found < -1000).all()
     for label in (0, 1):
@@ -130,7 +130,9 @@ def test_learning_step_by_step_is_learning_at_once(cls, weighted):
 
 
 @pytest.mark.parametrize("cls", [tb.AODE, tb.A2DE])
-@pytest.mark.parametrize("options", [{}, {"min_rows": 3, "alpha": 0.1}, {"prior": "bdeu", "class_prior": [0.3, 0.7]}])
+@pytest.mark.parametrize(
+    "options", [{}, {"min_rows": 3, "parameters": 0.1}, {"parameters": "bdeu", "class_prior": [0.3, 0.7]}]
+)
 def test_a_file_brings_it_back_to_the_last_bit(cls, options, tmp_path):
     X, y = frame(make_table(np.random.default_rng(5), (3, 4, 2, 3, 2), 90, gaps=0.1))
     clf = cls(**options).fit(X, y)

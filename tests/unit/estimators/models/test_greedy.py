@@ -16,7 +16,9 @@ GRAPHS = [
     tb.ChowLiuTree(criterion="bic", root="A"),
     tb.GBN(),
     tb.GBN(criterion="bdeu", ess=5.0, blanket_only=True, tabu=0),
-    tb.GBN(required=[("A", "W")], forbidden=[["W", "V"]], start=[("A", "B")], restarts=1, random_state=3, prior="k2"),
+    tb.GBN(
+        required=[("A", "W")], forbidden=[["W", "V"]], start=[("A", "B")], restarts=1, random_state=3, parameters="k2"
+    ),
     tb.BAN(),
     tb.BAN(conditional=False, max_parents=1, criterion="aic"),
     tb.SparseCandidateGBN(2),
@@ -171,9 +173,9 @@ def test_em_uses_what_the_rest_of_a_row_tells():
     X = np.column_stack([x, x])
     gone = x == 1  # missing by what the other column shows: at random, but not completely
     X[gone & (rng.random(400) < 0.6), 0] = np.nan
-    truth = tb.TAN(alpha=0).fit(np.column_stack([x, x]), y).network_.table("x0")
-    filled = tb.TAN(alpha=0, missing="em").fit(X, y).network_.table("x0")
-    plain = tb.TAN(alpha=0).fit(X, y).network_.table("x0")
+    truth = tb.TAN(parameters=0).fit(np.column_stack([x, x]), y).network_.table("x0")
+    filled = tb.TAN(missing="em", parameters=0).fit(X, y).network_.table("x0")
+    plain = tb.TAN(parameters=0).fit(X, y).network_.table("x0")
     assert filled == pytest.approx(truth, abs=1e-3)
     assert np.abs(plain - truth).max() > 0.1
 
@@ -231,7 +233,7 @@ def test_em_tells_its_progress(capsys):
         (lambda: tb.NaiveBayes(parameters=tb.EM(tol=0)), "tol must be"),
         (lambda: tb.NaiveBayes(parameters=tb.EM(max_iter=0)), "max_iter must be"),
         (lambda: tb.NaiveBayes(parameters=tb.EM(restarts=-1)), "restarts must be"),
-        (lambda: tb.NaiveBayes(parameters=tb.EM(), prior="m-estimate"), "does not depend on the counts"),
+        (lambda: tb.NaiveBayes(parameters=tb.EM(smoothing="m-estimate")), "does not depend on the counts"),
     ],
 )
 def test_wrong_options_are_refused(make, message):
@@ -246,5 +248,5 @@ def test_maximum_likelihood_starts_where_every_row_is_possible():
         codes = table.codes.astype(float)
         codes[codes == 255] = np.nan
         codes[0, 0] = 0.0
-        clf = tb.TAN(alpha=0, missing="em").fit(codes[:-1].T, codes[-1].astype(int))
+        clf = tb.TAN(missing="em", parameters=0).fit(codes[:-1].T, codes[-1].astype(int))
         assert np.isfinite(clf.parameters_.loglik_history_).all()

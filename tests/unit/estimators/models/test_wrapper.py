@@ -164,7 +164,7 @@ def test_more_folds_than_rows_are_refused():
     ("options", "message"),
     [
         ({"tol": -1}, "tol must be a number of at least 0"),
-        ({"smooth": -1}, "smooth must be a number from 0"),
+        ({"alpha": -1}, "alpha must be a number from 0"),
         ({"scoring": "auc"}, "scoring must be one of"),
     ],
 )
@@ -261,7 +261,7 @@ def test_as_many_folds_as_rows(cls):
 @everyone
 def test_without_smoothing_scores_are_numbers(cls, rows):
     X, y = rows
-    clf = cls(cv=KFold(4), smooth=0, tol=0).fit(X.assign(many=np.arange(120) % 17), y)
+    clf = cls(cv=KFold(4), alpha=0, tol=0).fit(X.assign(many=np.arange(120) % 17), y)
     assert 0 < clf.structure_score_ <= 1
     assert not any(np.isnan(step.score) for step in clf.history_)
 

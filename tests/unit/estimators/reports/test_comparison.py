@@ -108,6 +108,6 @@ def test_every_classifier_is_in_the_catalogue():
 
 
 def test_options_of_a_learner_by_name():
-    assert make_classifier("selective-mml", {"alpha": 0.5}).get_params()["alpha"] == 0.5
+    assert make_classifier("selective-mml", {"alpha": 0.5}).get_params()["options"] == {"alpha": 0.5}
     with pytest.raises(tb.OptionError, match="Did you mean 'criterion'"):
         make_classifier("tan", {"criterium": "bic"})

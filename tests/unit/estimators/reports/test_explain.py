@@ -17,7 +17,7 @@ import tanbark as tb
 GENERAL = [("x0", "class"), ("class", "x1"), ("x0", "x2"), ("x1", "x2"), ("x2", "x3"), ("class", "x3")]
 MODELS = {
     "naive": tb.NaiveBayes(),
-    "tan": tb.TAN(alpha=0.5),
+    "tan": tb.TAN(parameters=0.5),
     "general": tb.FixedStructure(GENERAL),
     "class without children": tb.FixedStructure([("x0", "class"), ("x1", "class")]),
 }
@@ -102,7 +102,7 @@ def test_parents_come_before_their_children():
 
 
 def test_a_value_that_rules_a_class_out_is_infinite():
-    model = tb.NaiveBayes(alpha=0).fit([["a", 0], ["a", 1], ["b", 0], ["b", 1]], [0, 0, 1, 1])
+    model = tb.NaiveBayes(parameters=0).fit([["a", 0], ["a", 1], ["b", 0], ["b", 1]], [0, 0, 1, 1])
     told = model.explain([["b", 0]])[0]
     assert [part.nats for part in told.parts] == [0.0, math.inf, 0.0]
     assert (told.label, told.probability, told.log_odds) == (1, 1.0, math.inf)
@@ -115,7 +115,7 @@ def test_a_value_that_rules_a_class_out_is_infinite():
 
 def test_an_impossible_row_is_left_to_the_prior():
     X = [["a", 0], ["a", 0], ["b", 1], ["b", 1], ["b", 1]]
-    model = tb.NaiveBayes(alpha=0).fit(X, [0, 0, 1, 1, 1])
+    model = tb.NaiveBayes(parameters=0).fit(X, [0, 0, 1, 1, 1])
     told = model.explain([["a", 1]])[0]
     with pytest.warns(tb.ImpossibleEvidenceWarning):
         proba, predicted = model.predict_proba([["a", 1]]), model.predict([["a", 1]])
@@ -130,7 +130,7 @@ def test_an_impossible_row_is_left_to_the_prior():
 @settings(max_examples=20, deadline=None)
 def test_nothing_is_nan_without_smoothing(seed, name):
     X, y = make_rows(seed, 3, rows=8)
-    model = MODELS[name].__class__(**{**MODELS[name].get_params(), "alpha": 0}).fit(X, y)
+    model = MODELS[name].__class__(**{**MODELS[name].get_params(deep=False), "parameters": 0}).fit(X, y)
     for label in (None, 0, 2):
         for told in model.explain(X[::-1], label=label):
             assert not any(math.isnan(part.nats) for part in told.parts)

@@ -8,7 +8,7 @@ from scipy import stats
 import tanbark as tb
 from strategies import make_network
 from tanbark.estimators.reports.uncertainty import Drawing, draw_table
-from tanbark.params import Smoothing, estimate, prior_mass
+from tanbark.params import K2, BDeu, Laplace, MEstimate, estimate
 
 
 def rows(seed=0, n=300, gaps=0.0):
@@ -21,13 +21,12 @@ def rows(seed=0, n=300, gaps=0.0):
     return X, pd.Series(y, name="y").map({0: "low", 1: "mid", 2: "high"})
 
 
-@pytest.mark.parametrize("prior", ["laplace", "k2", "bdeu", "m-estimate"])
-def test_drawn_tables_have_the_dirichlet_mean_and_variance(prior):
+@pytest.mark.parametrize("smoothing", [Laplace(2.0), K2(), BDeu(2.0), MEstimate(2.0)])
+def test_drawn_tables_have_the_dirichlet_mean_and_variance(smoothing):
     counts = np.array([[3, 0, 9], [1, 0, 2]])
-    smoothing = Smoothing(prior, 2.0)
     rng = np.random.default_rng(1)
     drawn = np.array([draw_table(counts, 1, smoothing, rng) for _ in range(20_000)])
-    shape = counts + prior_mass(counts, 1, smoothing)
+    shape = counts + smoothing.mass(counts, 1)
     total = shape.sum(axis=1, keepdims=True)
     mean = shape / total
     assert drawn.sum(axis=2) == pytest.approx(1.0)
@@ -37,14 +36,14 @@ def test_drawn_tables_have_the_dirichlet_mean_and_variance(prior):
 
 
 def test_tiny_prior_mass_still_draws_distributions():
-    drawn = draw_table(np.zeros((4, 2)), 0, Smoothing("laplace", 1e-6), np.random.default_rng(0))
+    drawn = draw_table(np.zeros((4, 2)), 0, Laplace(1e-6), np.random.default_rng(0))
     assert drawn.sum(axis=0) == pytest.approx(1.0)
     assert np.isfinite(drawn).all()
 
 
 def test_a_configuration_without_rows_or_mass_may_be_anything():
     rng = np.random.default_rng(0)
-    drawn = np.array([draw_table(np.array([[2, 0], [0, 0]]), 1, Smoothing(alpha=0.0), rng) for _ in range(4000)])
+    drawn = np.array([draw_table(np.array([[2, 0], [0, 0]]), 1, Laplace(0.0), rng) for _ in range(4000)])
     assert (drawn[:, 0] == [1.0, 0.0]).all()
     assert stats.kstest(drawn[:, 1, 0], "uniform").pvalue > 0.001
 
@@ -65,9 +64,9 @@ MODELS = {
     "naive": tb.NaiveBayes(),
     "tan": tb.TAN(),
     "general": tb.FixedStructure([("a", "y"), ("y", "b"), ("a", "b"), ("b", "c")]),
-    "bdeu": tb.TAN(prior="bdeu", alpha=4.0),
-    "m-estimate": tb.TAN(prior="m-estimate", alpha=3.0),
-    "likelihood": tb.TAN(alpha=0.0),
+    "bdeu": tb.TAN(parameters=tb.BDeu(4.0)),
+    "m-estimate": tb.TAN(parameters=tb.MEstimate(3.0)),
+    "likelihood": tb.TAN(parameters=0.0),
     "manb": tb.NaiveBayes(parameters=tb.MANB()),
     "wanbia": tb.NaiveBayes(parameters=tb.WANBIA()),
     "normalized": tb.NaiveBayes(parameters=tb.WANBIA(normalize=True)),
@@ -100,7 +99,7 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(gaps):
         rng = np.random.default_rng(seed)
         truth = make_network(rng, n_features=3, max_parents=1, augmented=True, max_states=3)
         tables = [
-            draw_table(np.zeros_like(table), truth.axes(node).index(node), Smoothing(), rng)
+            draw_table(np.zeros_like(table), truth.axes(node).index(node), Laplace(), rng)
             for node, table in enumerate(truth.tables)
         ]
         truth = tb.Network(truth.schema, truth.dag, tuple(tables))

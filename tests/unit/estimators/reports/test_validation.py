@@ -1,3 +1,5 @@
+import functools
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -25,8 +27,13 @@ def test_relearnt_structures_score_as_scikit_learn_scores_them():
 def test_a_structure_is_kept_where_that_is_asked(monkeypatch):
     rows = []
     learn = tb.LEARNERS["tan"].learn
-    spy = type(tb.LEARNERS["tan"])(lambda counts, **k: rows.append(counts.total) or learn(counts, **k), "", "", 2)
-    monkeypatch.setitem(tb.LEARNERS, "tan", spy)
+
+    @functools.wraps(learn)
+    def spy(counts, **options):
+        rows.append(counts.total)
+        return learn(counts, **options)
+
+    monkeypatch.setitem(tb.LEARNERS, "tan", type(tb.LEARNERS["tan"])(spy, "", "", 2))
     tb.cross_validate_network(tb.TAN(), X, Y, relearn_structure=False, cv=5)
     assert rows == [150]
     tb.cross_validate_network(tb.TAN(), X, Y, cv=5)

@@ -12,13 +12,13 @@ import naive
 from strategies import coded_tables, make_schema, make_table
 from tanbark.counts import MemoryCounts
 from tanbark.inference.aode.average import averaged_log_proba, make_super_parents, super_parent_cells
-from tanbark.params import Smoothing
+from tanbark.params import Laplace
 
 
 def average(table, order, least, *, alpha=1.0, codes=None, n_jobs=1):
     counts = MemoryCounts(table)
     prior = np.log(naive.smoothed(counts.tables([(table.schema.target,)])[0], 0, alpha))
-    models = make_super_parents(counts.stored(order + 1), order, Smoothing("laplace", alpha), prior)
+    models = make_super_parents(counts.stored(order + 1), order, Laplace(alpha), prior)
     rows = table.codes[:-1] if codes is None else codes
     return averaged_log_proba(models, table.schema, np.ascontiguousarray(rows), least, n_jobs=n_jobs)
 
@@ -47,9 +47,7 @@ def test_zeros_stay_zeros(order):
     table = make_table(np.random.default_rng(0), (3, 3, 4, 3), 20)
     counts = MemoryCounts(table)
     with np.errstate(divide="ignore"):
-        models = make_super_parents(
-            counts.stored(order + 1), order, Smoothing("laplace", 0.0), np.log(np.full(3, 1 / 3))
-        )
+        models = make_super_parents(counts.stored(order + 1), order, Laplace(0.0), np.log(np.full(3, 1 / 3)))
     found, empty = averaged_log_proba(models, table.schema, np.ascontiguousarray(table.codes[:-1]), 1)
     assert not np.isnan(found).any()
     assert np.isneginf(found).any()
@@ -59,7 +57,7 @@ def test_zeros_stay_zeros(order):
 def test_cells_are_those_of_the_tables():
     table = make_table(np.random.default_rng(0), (3, 2, 4, 3), 20)
     for order in (1, 2):
-        models = make_super_parents(MemoryCounts(table).stored(order + 1), order, Smoothing(), np.zeros(3))
+        models = make_super_parents(MemoryCounts(table).stored(order + 1), order, Laplace(), np.zeros(3))
         assert super_parent_cells(table.schema, order) == models.probabilities.size
     assert super_parent_cells(make_schema((5, 2)), 2) == 0
 

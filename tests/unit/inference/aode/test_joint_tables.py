@@ -30,7 +30,7 @@ def joint(clf, X, monkeypatch, *, fast):
 
 @pytest.mark.parametrize("cls", [tb.AODE, tb.A2DE])
 @pytest.mark.parametrize(
-    "options", [{}, {"min_rows": 500}, {"min_rows": 10**6}, {"prior": "bdeu", "class_prior": [0.1, 0.2, 0.7]}]
+    "options", [{}, {"min_rows": 500}, {"min_rows": 10**6}, {"parameters": "bdeu", "class_prior": [0.1, 0.2, 0.7]}]
 )
 def test_joined_tables_agree_with_logarithms(cls, options, rows, monkeypatch):
     clf = cls(**options).fit(*rows)
@@ -56,7 +56,7 @@ def test_two_classes_agree_with_logarithms(cls, options, together, monkeypatch):
 
 def test_no_joined_tables_where_they_would_be_unsafe_or_too_large(rows, monkeypatch):
     X, y = rows[0][:40, 3:6], rows[1][:40]
-    impossible = tb.AODE(alpha=0, categorical_features="all").fit(X, y)
+    impossible = tb.AODE(categorical_features="all", parameters=0).fit(X, y)
     assert impossible.averages_[0].joined(np.array(impossible.schema_.cardinalities[:-1])) is None
     slow = joint(impossible, X, monkeypatch, fast=False)
     assert np.array_equal(joint(impossible, X, monkeypatch, fast=True), slow)

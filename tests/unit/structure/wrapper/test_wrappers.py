@@ -103,8 +103,8 @@ def test_the_slow_twin_without_smoothing(name):
     for gaps in (0.0, 0.25):
         table = make_table(rng, (4, 3, 3, 3), 30, gaps=gaps)
         folds = naive.dealt_folds(table.codes[-1], 3)
-        structure, scores = naive.wrapper_search(name, table, folds, tol=0, smooth=0)
-        learnt = search(name, table, folds, tol=0, smooth=0)
+        structure, scores = naive.wrapper_search(name, table, folds, tol=0, alpha=0)
+        learnt = search(name, table, folds, tol=0, alpha=0)
         assert [step.score for step in learnt.history] == approx(scores, abs=1e-9)
         assert inside(learnt.dag) == structure
 

@@ -1,0 +1,244 @@
+"""The options of all estimators: what each means, which is said once, and how constructors store them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from typing import Any, NamedTuple, TypeVar
+
+from tanbark.structure import LEARNERS
+
+Class = TypeVar("Class", bound=type)
+
+MAX_CELLS = 1 << 24
+
+
+class Option(NamedTuple):
+    """The values that an option may have, and what it means."""
+
+    kind: str
+    meaning: str
+
+
+OPTIONS: dict[str, Option] = {
+    "alpha": Option("float", "Pseudo-counts per cell; 0 is maximum likelihood."),
+    "arcs": Option(
+        "iterable of (parent, child) names",
+        'Columns of X by name (x0, x1, … for an array), and the class by the name of ``y``, or "class".',
+    ),
+    "blanket_only": Option(
+        "bool",
+        "Keep only the arcs into the class and into its children. Complete rows are predicted the same; with "
+        "missing values, what the other columns say about them is lost.",
+    ),
+    "categorical_features": Option(
+        '"auto", "all", or names, positions or mask',
+        'Which numeric columns are categories. "auto": whole numbers with at most 20 different values.',
+    ),
+    "class_prior": Option(
+        "array-like or dict",
+        "Probabilities of the classes, in the order of ``classes_`` or by label, instead of those of the rows.",
+    ),
+    "criterion": Option("str", "What is maximised."),
+    "cv": Option(
+        "int, splitter or folds by row",
+        "The folds that a structure is scored on: a number of stratified folds, a splitter of scikit-learn, or an "
+        "array with the fold of every row that ``fit`` is given.",
+    ),
+    "discretize": Option(
+        '{"mdlp", "median", "quantile", "uniform"} or transformer',
+        "How continuous columns are cut into intervals, on the training rows only.",
+    ),
+    "ess": Option("float", "Equivalent sample size of the Dirichlet prior (BDeu)."),
+    "forbidden": Option("list of (parent, child) names", "Arcs that must not be there."),
+    "handle_unknown": Option(
+        '{"marginalize", "error"}',
+        "What to do with categories that training never saw: treat them as missing values, or raise an error.",
+    ),
+    "max_cells": Option("int", "The largest CPT that a family may need."),
+    "max_iter": Option("int", "The most iterations."),
+    "max_memory": Option(
+        "float",
+        "Bytes that the search may take; None is half of the free memory. What it needs is known beforehand.",
+    ),
+    "max_order": Option(
+        "int",
+        "The most features in the condition of a test; None goes on as long as there are enough neighbours.",
+    ),
+    "max_parents": Option(
+        "int",
+        "Most parents of a column; the class is not counted where it is a parent of every feature.",
+    ),
+    "method": Option(
+        '{"auto", "dp", "ip"}',
+        '"dp" is dynamic programming, "ip" an integer programme over the parent sets that may be needed, "auto" '
+        "the first as long as its tables fit in ``max_memory``.",
+    ),
+    "min_cmi": Option(
+        "float",
+        "Parents whose conditional mutual information (nats per row) is not above this are left out.",
+    ),
+    "min_rows": Option(
+        "float",
+        "The fewest training rows with the values of its super-parents for a model to take part.",
+    ),
+    "missing": Option(
+        '{"available-case", "em", "category", "drop"}',
+        "What missing values mean in training. Every CPT counts the rows that have a value in each of its "
+        "columns; or expectation maximisation fills them in (:class:`EM`); or, for columns that have any, a "
+        "missing value is a state of its own, in prediction too; or rows with a missing value are left out.",
+    ),
+    "n_bins": Option("int", "The number of intervals."),
+    "n_jobs": Option("int", "Threads; None uses every core. Results do not depend on it."),
+    "normalize": Option(
+        "bool",
+        "Renormalise the weighted CPTs, as some programs do. That is another model: the normaliser depends on the "
+        "class, and the weights were not learnt for it.",
+    ),
+    "parameters": Option(
+        "smoothing, number, str, or parameter estimator",
+        "How counts become CPTs: a smoothing (:class:`Laplace`, :class:`BDeu`, :class:`K2`, :class:`MEstimate`); "
+        'for short "laplace", "bdeu", "k2", "m-estimate", "ml" (maximum likelihood), or a number of pseudo-counts '
+        "per cell; or :class:`MANB`, :class:`AWNB`, :class:`WANBIA` or :class:`EM`. None is the smoothing "
+        "{smoothing}.",
+    ),
+    "perturbation": Option("int", "Random moves from the best graph before each restart."),
+    "random_state": Option("int, Generator, RandomState or None", "Where random numbers come from."),
+    "required": Option("list of (parent, child) names", "Arcs that must be there."),
+    "restarts": Option("int", "Further runs from random starts; the best run is kept."),
+    "root": Option(
+        "str or int",
+        "The column at the root of the tree; None is the first of each tree, or the class where it is in it.",
+    ),
+    "scoring": Option(
+        '{"accuracy", "log-loss"}',
+        "What is maximised: the mean accuracy over the folds, or the mean log-posterior of the right class.",
+    ),
+    "smoothing": Option(
+        "smoothing, number or str",
+        "The smoothing that it builds on, in any form that ``parameters=`` of a classifier takes; None is the "
+        "classifier's own.",
+    ),
+    "space": Option(
+        '{"equivalence-classes", "dags"}',
+        'What the search moves in. In "dags" every step is the best move from the present graph: plain hill '
+        'climbing. In "equivalence-classes" it is the best move from any graph equivalent to it, so that '
+        'arbitrary directions do not decide where the search ends; "k2" and "mml", which score equivalent graphs '
+        'differently, and "loglik" search DAGs in any case.',
+    ),
+    "start": Option(
+        "Dag or list of arcs",
+        "Where the search begins; by default without any arc but the required ones.",
+    ),
+    "start_order": Option("int", "Features in the condition of the first tests."),
+    "strict": Option(
+        "bool",
+        "Direct edges whose direction colliders dispute only by columns that separated their neighbours.",
+    ),
+    "superparent": Option(
+        "str or int",
+        "The feature that is a parent of all others; None is the one that says most about the class.",
+    ),
+    "tabu": Option(
+        "int",
+        "Steps that may follow one another without a new best score; 0 stops at the first local optimum.",
+    ),
+    "tabu_length": Option("int", "How many of the last graphs may not be entered again."),
+    "time_limit": Option("float", "Seconds for the integer programme; if it ends early, it warns and reports the gap."),
+    "tol": Option("float", "When to stop: the least improvement that is worth another step."),
+    "verbose": Option(
+        "bool",
+        "Print every step; a search also shows its last step in a terminal while it runs, whatever this is.",
+    ),
+}
+
+# Why an option has several defaults or several meanings; a test demands an entry, and the page of options shows it.
+REASONS: dict[str, str] = {
+    "alpha": "Wrappers smooth the models of the folds little (0.01), as their papers and R's bnclassify do; Laplace's "
+    "rule, 1, is the default elsewhere.",
+    "criterion": "Every learner maximises what it was published with, and lists the values that it knows.",
+    "max_parents": "KDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion limits them.",
+    "n_jobs": "ModelAveraging spends its threads on whole models.",
+    "parameters": "AODE and A2DE take smoothings only; the default smoothing is that of the learner, see "
+    "`tanbark.LEARNERS`.",
+    "random_state": "MarkovBlanketMML selects the same features every time by default: a pipeline fits it often.",
+    "space": "The sparse candidate algorithm is published over graphs; its rounds already leave local optima.",
+    "start": "Learners of conditional likelihood may also begin at naive Bayes.",
+    "tabu": "The sparse candidate algorithm leaves local optima by new candidates instead.",
+    "tol": "What improves differs: a cross-validated score (wrappers), a gradient per row (WANBIA), a probability "
+    "(EM).",
+}
+
+NETWORK = """network_ : Network
+        The learnt network: CPTs, families, Markov blanket, a text drawing.
+    dag_ : Dag
+        Its graph; ``dag_.arcs()`` lists (parent, child) names.
+    classes_ : array of the labels
+    schema_ : Schema
+        Columns with their categories or cut points.
+    smoothing_ : Smoothing
+        The smoothing of the CPTs.
+    family_counts_ : tuple of arrays
+        The counts that the CPTs were estimated from.
+    n_parameters_ : int
+        Number of free parameters."""
+
+CLIMBED = """structure_score_ : float
+        The score of the graph that was found, in nats; higher is better.
+    history_ : History
+        Every step: the score after it, what it changed, the moves it chose from, and its seconds."""
+
+SEARCHED = """structure_score_ : float
+        The cross-validated score of the structure that was found.
+    history_ : History
+        Every step: its score, what it changed, the candidates it chose from, and its seconds; ``to_frame()`` and
+        ``plot()`` show it."""
+
+ATTRIBUTES = {"{network}": NETWORK, "{climbed}": CLIMBED, "{searched}": SEARCHED}
+WIDTH = 112
+
+
+def documented(cls: Class) -> Class:
+    """Complete a docstring: the options that it does not describe itself, and attributes that estimators share."""
+    text = cls.__doc__ or ""
+    for mark, common in ATTRIBUTES.items():
+        text = text.replace(mark, common)
+    described = set(re.findall(r"^    (\w+) : ", text.partition("    Attributes\n")[0], re.MULTILINE))
+    entries = [
+        _entry(cls, name, parameter.default)
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if name not in described
+    ]
+    cls.__doc__ = text.replace("    {options}", "\n".join(entries))
+    return cls
+
+
+def _entry(cls: type[Any], name: str, default: Any) -> str:
+    """Write an option as numpydoc has it, with the default of the constructor."""
+    kind, meaning = OPTIONS[name]
+    meaning = meaning.replace("{smoothing}", _smoothing(cls))
+    lines = textwrap.wrap(meaning, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([f"    {name} : {kind}{_default(default)}", *(f"        {line}" for line in lines)])
+
+
+def _smoothing(cls: type[Any]) -> str:
+    """Return the smoothing that a classifier has by default, as the registry knows it."""
+    name = getattr(cls, "_learner_name", None)
+    return "of the learner" if name is None else f'"{LEARNERS[name].smoothing}"'
+
+
+def _default(value: Any) -> str:
+    if value is None or value == ():
+        return ", optional"
+    if isinstance(value, str):
+        return f', default "{value}"'
+    power = isinstance(value, int) and value > 1 << 16 and value & (value - 1) == 0
+    return f", default 2**{value.bit_length() - 1}" if power else f", default {value!r}"
+
+
+def store(estimator: Any, options: dict[str, Any]) -> None:
+    """Store a constructor's arguments, untouched, as scikit-learn wants it; they are checked in fit."""
+    for name, value in options.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)

@@ -1,0 +1,173 @@
+"""Smoothings: the Dirichlet prior of every CPT, as values that a classifier takes as ``parameters=``.
+
+A new smoothing is a subclass here whose ``mass`` returns the parameters of the Dirichlet prior of a family, and a short
+form in ``SHORT_FORMS``. ``mass`` sees the counts of the family, so a prior may also be shrunk from fewer parents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import Floats
+from tanbark.checks import check_at_least
+from tanbark.errors import OptionError, find
+
+LARGEST_ALPHA = 1e100
+
+
+@dataclass
+class Smoothing:
+    """What is added to the counts of a family; the options are checked when a classifier is fitted."""
+
+    uses_counts: ClassVar[bool] = False  # whether the prior depends on the counts
+
+    def mass(self, counts: NDArray[Any], axis: int, *, stacked: bool = False) -> float | Floats:
+        """Return the parameters of the Dirichlet prior: one number for all cells, or an array that broadcasts.
+
+        Parameters
+        ----------
+        counts : array
+            One axis per column of the family.
+        axis : int
+            The axis of the node itself.
+        stacked : bool
+            Whether the first axis runs over families of the same shape instead of belonging to one.
+        """
+        raise NotImplementedError
+
+    def check(self) -> Self:
+        """Validate the options."""
+        for name, value in self.get_params().items():
+            check_at_least(name, value, 0, LARGEST_ALPHA)
+        return self
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the options by name, as scikit-learn's estimators do."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set options by name, as scikit-learn's estimators do."""
+        for name, value in params.items():
+            find(f"an option of {type(self).__name__}", name, self.get_params())
+            setattr(self, name, value)
+        return self
+
+
+@dataclass
+class Laplace(Smoothing):
+    r"""The same pseudo-count in every cell: :math:`(N_{jk} + \alpha) / (N_j + r \alpha)`.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        Pseudo-counts per cell; 0 is maximum likelihood.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> tb.NaiveBayes(parameters=tb.Laplace(0.5)).get_params()["parameters__alpha"]
+    0.5
+    """
+
+    alpha: float = 1.0
+
+    def mass(self, counts: NDArray[Any], axis: int, *, stacked: bool = False) -> float | Floats:
+        """Return the pseudo-count per cell."""
+        return self.alpha
+
+
+@dataclass
+class K2(Smoothing):
+    """One pseudo-count in every cell, as in the K2 score; the same as ``Laplace(1.0)``."""
+
+    alpha: ClassVar[float] = 1.0
+
+    def mass(self, counts: NDArray[Any], axis: int, *, stacked: bool = False) -> float | Floats:
+        """Return 1."""
+        return 1.0
+
+
+@dataclass
+class BDeu(Smoothing):
+    r"""An equivalent sample size, spread evenly over the cells: :math:`(N_{jk} + e/(rq)) / (N_j + e/q)`.
+
+    Parameters
+    ----------
+    ess : float, default 1.0
+        Equivalent sample size of the Dirichlet prior; 0 is maximum likelihood.
+    """
+
+    ess: float = 1.0
+
+    def mass(self, counts: NDArray[Any], axis: int, *, stacked: bool = False) -> float | Floats:
+        """Return the share of a cell in the equivalent sample size."""
+        return self.ess / math.prod(counts.shape[stacked:])
+
+
+@dataclass
+class MEstimate(Smoothing):
+    r"""Pseudo-rows with the column's own distribution: :math:`(N_{jk} + m p_k) / (N_j + m)`, p = (N_k + 1) / (N + r).
+
+    Parameters
+    ----------
+    m : float, default 1.0
+        Pseudo-rows per parent configuration; 0 is maximum likelihood.
+
+    Notes
+    -----
+    For a node without parents p is uniform. Cestnik (1990), Estimating probabilities: A crucial task in machine
+    learning.
+    """
+
+    uses_counts: ClassVar[bool] = True
+    m: float = 1.0
+
+    def mass(self, counts: NDArray[Any], axis: int, *, stacked: bool = False) -> float | Floats:
+        """Return m times the marginal distribution of the node."""
+        return self.m * _marginal(counts, axis, stacked)
+
+
+def _marginal(n: Floats, axis: int, stacked: bool) -> Floats:
+    states = n.shape[axis]
+    others = tuple(k for k in range(int(stacked), n.ndim) if k != axis % n.ndim)
+    if not others:
+        return np.full(states, 1.0 / states)
+    margin = n.sum(axis=others, keepdims=True)
+    return np.asarray((margin + 1.0) / (margin.sum(axis=axis, keepdims=True) + states))
+
+
+SHORT_FORMS: dict[str, Callable[[], Smoothing]] = {
+    "laplace": Laplace,
+    "bdeu": BDeu,
+    "k2": K2,
+    "m-estimate": MEstimate,
+    "ml": lambda: Laplace(0.0),
+}
+
+
+def as_smoothing(value: Any, default: str, *, option: str = "parameters", others: str = "") -> Smoothing:
+    """Return a smoothing from what an option may hold: a smoothing, a short form, pseudo-counts per cell, or None.
+
+    >>> as_smoothing(None, "bdeu"), as_smoothing(0.5, "bdeu"), as_smoothing("ml", "bdeu")
+    (BDeu(ess=1.0), Laplace(alpha=0.5), Laplace(alpha=0.0))
+    """
+    if isinstance(value, Smoothing):
+        return value.check()
+    if value is None:
+        return SHORT_FORMS[default]()
+    if isinstance(value, str):
+        return find(option, value, SHORT_FORMS)()
+    if isinstance(value, (Real, np.number)) and not isinstance(value, (bool, np.bool_)):
+        return Laplace(float(value)).check()
+    msg = (
+        f"{option} must be a smoothing such as Laplace(1.0) or BDeu(1.0), one of {sorted(SHORT_FORMS)}, a number of "
+        f"pseudo-counts per cell{others}, or None; got {value!r:.80}."
+    )
+    raise OptionError(msg)
