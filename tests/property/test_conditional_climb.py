@@ -168,31 +168,6 @@ def test_states_may_be_named_in_any_order():
     assert bnc2p.learn(MemoryCounts(other)).score == approx(bnc2p.learn(MemoryCounts(table)).score)
 
 
-@few
-@given(seeds, kinds, st.integers(2, 4))
-def test_distinct_rows_are_the_rows(seed, kind, classes):
-    table = draw(seed, kind, states=(2, 3, classes), rows=80)
-    rows = DistinctRows(MemoryCounts(table))
-    arrays = rows.arrays
-    weights = np.ones(80) if table.weights is None else table.weights
-    expected, found = {}, {}
-    for row, weight in zip(table.codes.T.tolist(), weights, strict=True):
-        expected[tuple(row)] = expected.get(tuple(row), 0.0) + weight
-    for row, (low, high) in enumerate(itertools.pairwise(arrays.starts)):
-        for entry in range(low, high):
-            found[(*arrays.codes[:, row].tolist(), int(arrays.labels[entry]))] = arrays.weights[entry]
-    assert found == expected
-    assert rows.shape[0] == len({row[:-1] for row in expected})
-    assert rows.arrays.totals.sum() == approx(rows.total)
-
-
-def test_columns_beyond_one_number():
-    """Rows are told apart even where their combinations cannot be numbered at once."""
-    table = make_table(np.random.default_rng(0), (*[3] * 60, 2), 90)
-    table.codes[:-1, 45:] = table.codes[:-1, :45]
-    assert DistinctRows(MemoryCounts(table)).shape[0] == len(np.unique(table.codes[:-1], axis=1).T) == 45
-
-
 def test_threads_change_nothing(monkeypatch):
     table = draw(1, "gaps", states=(*[3] * 8, 3), rows=400)
     one = bnc2p.learn(MemoryCounts(table, n_jobs=1))

@@ -9,6 +9,7 @@ from pytest import approx
 import fixtures_mml as known
 import naive_mml
 from tanbark.errors import InputError
+from tanbark.scores import mml
 from tanbark.structure.blanket.scores import Rows
 from tanbark.structure.blanket.search import search
 
@@ -135,3 +136,62 @@ def test_the_note_selects_nothing():
     assert chosen == []
     assert trace.reason == "no candidate has a valid length"
     assert all(math.isnan(length) for _, length in trace[-1].tried)
+
+
+def test_the_notes_other_columns():
+    """Counts of one state in class B and in class A, and the lengths that the note prints for the two full tables."""
+    classes = known.NOTE_COUNTS.sum(axis=0)
+    assert classes.tolist() == [813, 187]
+    assert (known.NOTE_CONFIGS.T @ known.NOTE_COUNTS).tolist() == [[686, 114], [270, 136], [372, 57]]
+    for in_b, in_a, printed in ((55, 88, 469.5881), (36, 571, 405.2573)):
+        table = np.array([[in_a, in_b], classes - [in_a, in_b]])
+        assert mml.cpt(table, stated="all").total == approx(printed, abs=6e-5)
+        values = [np.repeat([0, 1], row).tolist() for row in table]
+        slow = -sum(naive_mml.log_fraction(naive_mml.multistate(told, 2)) for told in values)
+        assert slow + 2 * 0.17648520831 == approx(printed, abs=6e-5)
+
+
+def test_the_check_that_the_note_makes():
+    """Its nll 403.1599 is that of tables with one row's weight of prior in all, half for each class."""
+    rows, labels = known.NOTE_ROWS, known.NOTE_LABELS
+    classes = np.bincount(labels)
+    told = 0.0
+    for config, counts in zip(known.NOTE_CONFIGS, known.NOTE_COUNTS, strict=True):
+        joint = (classes + 0.5) / 1001
+        for j, x in enumerate(config):
+            seen = np.array([(rows[j, labels == y] == x).sum() for y in (0, 1)])
+            joint = joint * (seen + 0.25) / (classes + 0.5)
+        told -= counts @ np.log(joint / joint.sum())
+    assert told == approx(403.159870, abs=SIX)
+
+
+def test_the_notes_data_by_every_length():
+    configs, counts = known.NOTE_CONFIGS, known.NOTE_COUNTS
+    for chosen, length in (((), 485.497370), ((0,), 465.121614), ((1,), 439.573952), ((2,), 481.064555)):
+        table = known.cells(known.NOTE_ROWS, chosen, known.NOTE_LABELS, 2)[1]
+        assert mml.cpt(table, stated="all").total == approx(length, abs=SIX)
+        slow = naive_mml.cpt(known.NOTE_ROWS[list(chosen)], known.NOTE_LABELS, 2)
+        assert slow + 0.17648520831 * 2 ** len(chosen) == approx(length, abs=SIX)
+    assert naive_mml.cpt(known.NOTE_ROWS, known.NOTE_LABELS, 2) == approx(421.248847, abs=SIX)
+    assert naive_mml.cpt(known.NOTE_ROWS[[1, 0]], known.NOTE_LABELS, 2) == approx(421.0414, abs=6e-5)
+    assert mml.cpt(counts, stated="all").total == approx(422.660728, abs=SIX)
+    assert mml.cpt(counts).total == approx(421.248847, abs=SIX)
+    assert mml.logit(configs, counts, (2, 2, 2)).total == approx(417.917470, abs=SIX)
+    found = mml.nb_logit(configs, counts, (2, 2, 2))
+    parts = (found.total, found.nll, found.neg_log_prior, found.half_logdet, found.lattice)
+    assert parts == approx((415.140370, 403.032226, 5.395526, 9.850856, -3.138238), abs=SIX)
+    assert mml.unstated(found).total == approx(414.6029, abs=6e-5)
+    adaptive = mml.nb_adaptive(known.NOTE_ROWS, known.NOTE_LABELS, (2, 2, 2), 2)
+    assert adaptive.total == approx(414.199023, abs=SIX)
+    slow = naive_mml.nb_adaptive_floats(known.NOTE_ROWS, (2, 2, 2), known.NOTE_LABELS, 2)
+    assert slow == approx(414.199023, abs=SIX)
+    for sigma, stated in ((None, 415.140370), (3, 417.917470)):
+        nll, prior, fisher, d = naive_mml.logit(known.NOTE_ROWS, (2, 2, 2), known.NOTE_LABELS, 2, sigma=sigma)
+        assert nll + prior + fisher + mml.lattice(d) == approx(stated, abs=SIX)
+        if sigma is None:
+            assert (nll, prior, fisher) == approx((403.032226, 5.395526, 9.850856), abs=SIX)
+            assert nll + prior + fisher - 2 * math.log(2 * math.pi) == approx(414.6029, abs=6e-5)
+    for chosen, length in (((1,), 439.4526), ((1, 0), 419.7199)):
+        rows = known.NOTE_ROWS[list(chosen)]
+        nll, prior, fisher, d = naive_mml.logit(rows, (2,) * len(chosen), known.NOTE_LABELS, 2)
+        assert nll + prior + fisher + mml.lattice(d) == approx(length, abs=6e-5)

@@ -93,48 +93,6 @@ def test_ties_and_what_is_no_number():
     assert search(scorer, range(2), "ab")[0] == []
 
 
-def test_the_trace_as_text_and_frame():
-    _, trace = forward(NOTE, "nb_logit")
-    text = str(trace).splitlines()
-    assert text[0].startswith("start {}")
-    assert text[1].split()[:2] == ["+", "X1"]
-    assert "<- taken" in text[2]
-    assert text[-1].endswith("every feature is in")
-    frame = trace.to_frame("pandas")
-    assert list(frame.columns) == ["step", "candidate", "length", "change", "taken"]
-    assert frame["taken"].sum() == 5
-    assert frame.loc[frame["taken"] & (frame["step"] == 1), "candidate"].tolist() == ["+ X2"]
-    assert trace[1].score == -trace[1].length
-
-
-def test_repeated_rows_and_weights_are_alike():
-    table = make_table(np.random.default_rng(3), (3, 2, 4, 3), 150, gaps=0.1)
-    times = np.random.default_rng(1).integers(1, 4, 150)
-    plain = Rows.of(MemoryCounts(table))
-    weighted = Rows(plain.codes, plain.labels, times.astype(float), plain.states, plain.n_classes)
-    repeated = Rows(np.repeat(plain.codes, times, axis=1), np.repeat(plain.labels, times), None, plain.states, 3)
-    for score in ("cpt", "nb_logit", "logit", "nb_joint"):
-        one, other = (SCORERS[score](rows, Options()) for rows in (weighted, repeated))
-        assert one.length((0, 2)).total == pytest.approx(other.length((0, 2)).total, abs=1e-8)
-        assert one.extended((0,), [1, 2]) == pytest.approx(other.extended((0,), [1, 2]), abs=1e-7)
-    for score in ("nb_adaptive", "mbp"):
-        with pytest.raises(OptionError, match="weigh"):
-            SCORERS[score](weighted, Options())
-
-
-def test_rows_brought_together_or_not_are_alike():
-    """With many columns hardly two rows are the same, and candidates are measured on the rows themselves."""
-    rng = np.random.default_rng(2)
-    labels = rng.integers(0, 3, 3000)
-    codes = (rng.integers(0, 3, (14, 3000)) + (rng.random((14, 3000)) < 0.2) * labels) % 3
-    rows = Rows(codes, labels, None, (3,) * 14, 3)
-    chosen = tuple(range(12))
-    many = SCORERS["nb_logit"](rows, Options(n_jobs=2)).extended(chosen, [12, 13])
-    one = SCORERS["nb_logit"](rows, Options(n_jobs=1)).extended(chosen, [12, 13])
-    assert many == one
-    assert many == pytest.approx([SCORERS["nb_logit"](rows, Options()).length((*chosen, j)).total for j in (12, 13)])
-
-
 def test_wrong_options_are_refused():
     counts = MemoryCounts(make_table(np.random.default_rng(0), (2, 3, 2), 30))
     with pytest.raises(OptionError, match="nb_logit"):

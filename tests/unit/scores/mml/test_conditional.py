@@ -1,4 +1,4 @@
-"""What the derivation says, looked at: exact evidence, the shape of the prior, and matrices that are singular."""
+"""Logistic lengths against worked fixtures, an independent twin, exact evidence, and theory."""
 
 import math
 
@@ -9,14 +9,73 @@ from scipy.integrate import quad
 
 import fixtures_mml as known
 import naive_evidence
+import naive_mml
+from tanbark.errors import InputError, OptionError
 from tanbark.scores import mml
 from tanbark.scores.mml import conditional
+
+fixtures = pytest.mark.parametrize(("data", "chosen", "lengths"), known.LENGTHS)
+SIX = 6e-7  # the fixtures have six decimals
 
 # Exact lengths of the class under naive Bayes, known to about 0.04.
 EVIDENCE = [
     (known.F16, (0,), 10.076), (known.F16, (1,), 11.313), (known.F16, (0, 1), 9.018), (known.F16, (0, 1, 2), 9.68),
     (known.F12, (0,), 14.684), (known.F12, (1,), 10.120), (known.F12, (0, 1), 10.43),
 ]  # fmt: skip
+
+
+@fixtures
+def test_logistic_lengths(data, chosen, lengths):
+    columns, states, labels, n_classes = data
+    sizes = [states[j] for j in chosen]
+    configs, counts = known.cells(columns, chosen, labels, n_classes)
+    assert mml.nb_logit(configs, counts, sizes).total == approx(lengths["nb_logit"], abs=SIX)
+    assert mml.logit(configs, counts, sizes).total == approx(lengths["logit"], abs=SIX)
+    plain = mml.logit(configs, counts, sizes, curved_prior=False)
+    assert plain.total == approx(lengths["logit plain"], abs=SIX)
+    part = columns[list(chosen)]
+    zero_sum, d = naive_mml.zero_sum_logit(part, sizes, labels, n_classes)
+    assert zero_sum + mml.lattice(d) == approx(lengths["logit plain"], abs=SIX)
+    for name, options in (("nb_logit", {}), ("logit", {"sigma": 3}), ("logit plain", {"sigma": 3, "curved": False})):
+        nll, prior, fisher, d = naive_mml.logit(part, sizes, labels, n_classes, **options)
+        assert nll + prior + fisher + mml.lattice(d) == approx(lengths[name], abs=SIX)
+
+
+def test_parts_of_logistic_lengths():
+    for data, d, parts in (
+        (known.F16, 5, (5.381235, 6.782316, 2.381325, -3.954921)),
+        (known.F12, 8, (4.007230, 11.649936, 2.042839, -6.542062)),
+    ):
+        columns, states, labels, n_classes = data
+        found = mml.nb_logit(*known.cells(columns, range(len(states)), labels, n_classes), states)
+        assert (found.nll, found.neg_log_prior, found.half_logdet, found.lattice) == approx(parts, abs=SIX)
+        assert found.d == d
+        assert naive_mml.logit(columns, states, labels, n_classes) == approx((*parts[:3], d), abs=SIX)
+        assert found.second_part == found.nll
+        assert found.first_part + found.second_part == approx(found.total)
+        assert found.to_dict()["valid"] is True
+
+
+def test_the_true_conditional_information_is_singular():
+    """In the coordinates of the tables it has rank m + 1 of 2 m + 1, so that its determinant is zero."""
+    counts, configs = known.NOTE_COUNTS, known.NOTE_CONFIGS
+    classes = counts.sum(axis=0)
+    q = (classes + 1) / (classes.sum() + 2)
+    ones = configs.T @ counts
+    tables = (np.stack([classes - ones, ones], axis=2) + 1) / (classes[:, None] + 2)
+    matrix = np.zeros((7, 7))
+    for config, n in zip(configs, counts.sum(axis=1), strict=True):
+        chosen = np.array([tables[j, :, x] for j, x in enumerate(config)])
+        joint = q * chosen.prod(axis=0)
+        p = joint[0] / joint.sum()
+        sign = np.where(config == 0, 1.0, -1.0)
+        slope = np.concatenate(
+            [[1 / (q[0] * q[1])], np.column_stack([sign / chosen[:, 0], -sign / chosen[:, 1]]).ravel()]
+        )
+        matrix += n * p * (1 - p) * np.outer(slope, slope)
+    values = np.linalg.eigvalsh(matrix)
+    assert (values > 1e-9 * values[-1]).sum() == 4
+    assert values[0] > -1e-9 * values[-1]
 
 
 @pytest.mark.parametrize(("data", "chosen", "exact"), EVIDENCE)
@@ -109,3 +168,12 @@ def test_a_class_that_never_comes():
         mml.nb_adaptive(columns, labels, states, 3), mml.mbp(columns, labels, states, 3),
     ):  # fmt: skip
         assert math.isfinite(length.total)
+
+
+def test_wrong_options_raise():
+    with pytest.raises(OptionError, match="sigma"):
+        mml.logit([[0]], [[1, 1]], [2], sigma=0)
+    with pytest.raises(OptionError, match="alpha"):
+        mml.nb_logit([[0]], [[1, 1]], [2], alpha=-1.0)
+    with pytest.raises(InputError, match="2 features"):
+        mml.nb_logit([[0]], [[1, 1]], [2, 2])
