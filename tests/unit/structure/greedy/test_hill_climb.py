@@ -13,6 +13,8 @@ from tanbark.errors import OptionError
 from tanbark.graph import Dag
 from tanbark.structure.greedy.hill_climb import Walk, blanket, learn
 
+PLAIN = {"space": "dags", "tabu": 0}
+
 
 @pytest.fixture(params=range(3))
 def table(request):
@@ -21,7 +23,7 @@ def table(request):
 
 @pytest.mark.parametrize("criterion", ["bic", "bdeu", "k2"])
 def test_each_step_is_the_best_and_the_end_a_local_optimum(table, criterion):
-    found = learn(MemoryCounts(table), criterion=criterion)
+    found = learn(MemoryCounts(table), criterion=criterion, **PLAIN)
     dag = naive_search.make_dag(table.schema.names, set())
     for before, step in itertools.pairwise(found.history):
         near = dict(naive_search.neighbours(dag))
@@ -40,11 +42,12 @@ def test_each_step_is_the_best_and_the_end_a_local_optimum(table, criterion):
 
 def test_tabu_moves_and_restarts_go_on_from_a_local_optimum(table):
     counts = MemoryCounts(table)
-    plain, tabu = learn(counts, criterion="bdeu"), learn(counts, criterion="bdeu", tabu=8)
+    plain = learn(counts, criterion="bdeu", **PLAIN)
+    tabu = learn(counts, criterion="bdeu", space="dags", tabu=8)
     assert [step.move for step in tabu.history[: len(plain.history)]] == [step.move for step in plain.history]
     assert len(tabu.history) >= len(plain.history) + 8
     assert tabu.score >= plain.score
-    again = [learn(counts, criterion="bdeu", restarts=2, perturbation=3, random_state=4) for _ in range(2)]
+    again = [learn(counts, criterion="bdeu", restarts=2, perturbation=3, random_state=4, **PLAIN) for _ in range(2)]
     assert again[0].dag == again[1].dag
     assert [step.move for step in again[0].history].count("restart") == 2
     assert again[0].score >= plain.score

@@ -18,6 +18,6 @@ def test_the_child_is_chosen_after_the_super_parent(counts, recorder):
     scores = {((3,), (3,), (), ()): 5.0, ((), (3,), (), ()): 2.0, ((3,), (), (), ()): 3.0}
     evaluate = recorder(lambda structure: scores.get(structure, 0.0))
     found = tan_hcsp.learn(counts, evaluate=evaluate, tol=0.5)
-    assert [step.move for step in found.history] == ["start", "x3 -> x0"]
-    assert found.history[1].candidates == 2
-    assert found.score == 3.0
+    assert [step.move for step in found.history] == ["start", "x3 -> x0", "x3 -> x1"]
+    assert [step.candidates for step in found.history] == [1, 2, 1]
+    assert [step.score for step in found.history] == [0.0, 3.0, 5.0]
