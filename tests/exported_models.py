@@ -1,0 +1,58 @@
+"""Models of every kind and rows with missing values, for the tests of SQL and of Python modules."""
+
+import numpy as np
+import pandas as pd
+
+import tanbark as tb
+
+GRAPHS = {
+    "general": [("a", "y"), ("y", "b"), ("a", "b"), ("b", "c"), ("y", "c"), ("n", "c"), ("c", "flag")],
+    "class below": [("a", "y"), ("b", "y"), ("y", "n")],
+}
+
+
+def rows(seed, n=150, *, gaps=0.0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["no", "it's", 'per"haps'], n)
+    a = rng.choice(["red", "green 'x'", "blue"], n)
+    b = np.where(rng.random(n) < 0.7, (a == "red") + 2 * (y == "no"), rng.integers(0, 4, n))
+    number = rng.normal(size=n) + 2 * (y == "no") + (b == 1)
+    frame = pd.DataFrame({"a": a, "b": b.astype(float), "n": number, "c": rng.choice(["u", "v"], n)})
+    frame["flag"] = (frame["b"] > 1) ^ (rng.random(n) < 0.2)
+    frame = frame.astype({"flag": object})
+    for column in frame.columns:
+        frame[column] = frame[column].astype(object).where(rng.random(n) >= gaps, None)
+    return frame, pd.Series(y, name="y")
+
+
+def makers():
+    yield "naive", tb.NaiveBayes()
+    yield "tan", tb.TAN()
+    yield "forest", tb.TAN(criterion="bic")
+    yield "zeros", tb.TAN(parameters=0)
+    yield "kdb", tb.KDB(max_parents=2)
+    yield "weighted", tb.NaiveBayes(parameters=tb.WANBIA())
+    yield "weighted tree", tb.TAN(parameters=tb.AWNB())
+    yield "gap states", tb.TAN(missing="category")
+    yield "chow-liu", tb.ChowLiuTree()
+    for name, arcs in GRAPHS.items():
+        yield name, tb.FixedStructure(arcs)
+
+
+MODELS = dict(makers())
+
+
+def learnt(name):
+    X, y = rows(1, gaps=0.1 if name == "gap states" else 0.0)
+    return MODELS[name].fit(X, y)
+
+
+def posteriors(clf, X):
+    """Return each row's posterior, or None where weighted CPTs cannot marginalise a missing value."""
+    out = []
+    for k in range(len(X)):
+        try:
+            out.append(clf.predict_proba(X.iloc[k : k + 1])[0])
+        except tb.InputError:
+            out.append(None)
+    return out

@@ -1,0 +1,62 @@
+"""A model as a Python module, in a bare interpreter, against Python."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tanbark as tb
+from exported_models import MODELS, learnt, posteriors, rows
+
+
+@pytest.mark.filterwarnings("ignore::tanbark.TanbarkWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_the_module_gives_the_probabilities_of_python(name, tmp_path):
+    clf = learnt(name)
+    X = pd.concat([rows(2, 10)[0], rows(3, 30, gaps=0.4)[0]], ignore_index=True)
+    X.loc[0, "a"] = "never seen"
+    (tmp_path / "scorer.py").write_text(tb.to_python(clf), encoding="utf-8")
+    code = """if True:
+        import json, sys, scorer
+        assert not [name for name in sys.modules if name.startswith(("numpy", "tanbark"))]
+        for line in sys.stdin:
+            row = json.loads(line)
+            try:
+                print(json.dumps([list(scorer.predict_proba(row).values()), scorer.predict(row)]))
+            except ValueError as error:
+                print(json.dumps([None, str(error)]))"""
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{code}"],
+        input="\n".join(json.dumps(row) for row in X.to_dict("records")), capture_output=True, text=True, check=True,
+        timeout=120,
+    )  # fmt: skip
+    for line, wanted in zip(ran.stdout.splitlines(), posteriors(clf, X), strict=True):
+        found, label = json.loads(line)
+        if wanted is None:
+            assert found is None
+        else:
+            assert found == pytest.approx(wanted.tolist(), abs=1e-12)
+            assert label == clf.classes_[np.argmax(wanted)]
+
+
+def test_the_module_is_a_program(tmp_path):
+    clf = learnt("tan")
+    X = rows(4, 5, gaps=0.2)[0]
+    (tmp_path / "scorer.py").write_text(tb.to_python(clf), encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-I", str(tmp_path / "scorer.py")], input=X.to_csv(index=False), capture_output=True,
+        text=True, check=True, timeout=120,
+    )  # fmt: skip
+    lines = list(csv.DictReader(io.StringIO(ran.stdout)))
+    assert [line["y"] for line in lines] == clf.predict(X).tolist()
+    assert [float(line["P(y=no)"]) for line in lines] == pytest.approx(clf.predict_proba(X)[:, 1].tolist())
+
+
+def test_a_module_needs_a_class():
+    with pytest.raises(tb.OptionError, match="a network with a class"):
+        tb.to_python(tb.Network.from_tables({"A": [0, 1]}, {"A": [0.5, 0.5]}))

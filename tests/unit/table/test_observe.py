@@ -1,0 +1,63 @@
+"""Learning a schema from batches: the same columns as from the whole table, in whatever parts it comes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tanbark.errors import InputError
+from tanbark.table import learn_schema, read_table
+from tanbark.table.discretize import mdlp
+from tanbark.table.observe import ColumnView, Observed
+
+
+def table(rows=300, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, rows)
+    frame = pd.DataFrame({
+        "text": rng.choice(["b", "a", "c"], rows), "few": rng.integers(0, 4, rows), "number": rng.normal(2 * y, 1),
+        "truth": rng.random(rows) < 0.5,
+    })  # fmt: skip
+    frame.loc[::7, "number"] = None
+    return frame, y
+
+
+def observed(frame, labels, **forced):
+    views = [ColumnView(name, forced.get(name)) for name in frame.columns]
+    seen = Observed(views)
+    levels, codes = np.unique(labels, return_inverse=True)
+    seen.add(read_table(frame), codes, levels.tolist(), None)
+    return seen
+
+
+@pytest.mark.parametrize("cuts", [[300], [100, 300], [1, 2, 150, 300]])
+def test_parts_give_the_schema_of_the_whole(cuts):
+    frame, y = table()
+    seen, low = None, 0
+    for high in cuts:
+        part = observed(frame.iloc[low:high], y[low:high])
+        seen, low = part if seen is None else seen.merge(part), high
+    whole = learn_schema(read_table(frame), lambda values, rows: mdlp(values, y[rows], 2))
+    assert seen.columns(mdlp) == whole
+    assert seen.classes() == [0, 1]
+    assert seen.n_rows == 300
+    assert seen.errors == {}
+
+
+def test_missing_values_are_a_state_where_they_occur():
+    seen = observed(*table())
+    assert [column.missing_state for column in seen.columns(mdlp, missing_states=True)] == [False, False, True, False]
+    assert not any(column.missing_state for column in seen.columns(mdlp))
+
+
+def test_the_user_decides_what_is_categorical():
+    frame, y = table()
+    columns = observed(frame, y, few=False).columns(mdlp)
+    assert columns[1].kind == "interval"
+    columns = observed(frame[["few"]] * 100, y, few=True).columns(mdlp)
+    assert columns[0].levels == (0, 100, 200, 300)
+
+
+def test_a_column_of_two_kinds_raises_an_error():
+    seen = observed(pd.DataFrame({"x": ["a", "b"]}), [0, 1])
+    with pytest.raises(InputError, match="holds strings in some rows and numbers in others"):
+        seen.merge(observed(pd.DataFrame({"x": [1, 2]}), [0, 1]))
