@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanbark.draw.layers import Graph, crossings, sort_layers, total_crossings
 from tanbark.draw.layout import layered_layout
 from tanbark.graph import Dag
 
@@ -50,31 +49,6 @@ def test_boxes_do_not_overlap_and_arcs_point_down(dag, with_class):
 @given(graphs())
 def test_the_same_graph_is_laid_out_alike(dag):
     assert layered_layout(dag) == layered_layout(dag)
-
-
-@settings(max_examples=40)
-@given(graphs())
-def test_crossings_are_those_of_all_pairs_of_arcs(dag):
-    half = len(dag.names) // 2
-    upper, lower = list(range(half)), list(range(half, len(dag.names)))
-    down = [[c for c in dag.children[v] if c in lower] if v in upper else [] for v in range(len(dag.names))]
-    arcs = [(v, lower.index(c)) for v in upper for c in down[v]]
-    slow = sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in combinations(arcs, 2))
-    assert crossings(upper, lower, down) == slow
-
-
-@settings(max_examples=40)
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=30))
-def test_a_tree_has_no_crossing(chosen):
-    parents = [(), *((choice % (place + 1),) for place, choice in enumerate(chosen))]
-    depth = [0] * len(parents)
-    for node, found in enumerate(parents[1:], start=1):
-        depth[node] = depth[found[0]] + 1
-    layers = [[v for v in range(len(parents)) if depth[v] == level] for level in range(max(depth) + 1)]
-    arcs = [(found[0], node) for node, found in enumerate(parents) if found]
-    graph = Graph.with_bends(layers, arcs, [10.0] * len(parents), bend=1.0, gap=1.0)
-    sort_layers(graph)
-    assert total_crossings(graph) == 0
 
 
 @pytest.mark.parametrize(("n", "drawn"), [(15, 15), (16, 0)])

@@ -5,8 +5,11 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
+from pytest import approx
 
 import tanbark as tb
+from tanbark.draw.svg import THINNEST, WIDEST, arc_widths, curve, network_svg, node_colours
+from tanbark.graph import Dag
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -59,3 +62,27 @@ def test_a_huge_network_is_shown_as_text():
     names = [f"x{k}" for k in range(450)]
     network = tb.Network.from_tables(dict.fromkeys(names, (0, 1)), {name: [0.5, 0.5] for name in names})
     assert "<pre>" in network._repr_html_()
+
+
+def chain():
+    return Dag.from_arcs([("C", "A"), ("A", "B & co"), ("C", "B & co")], ["A", "B & co", "C"])
+
+
+def test_widths_follow_the_weights():
+    widths = arc_widths(chain(), {("C", "A"): 4.0, ("A", "B & co"): 1.0, ("C", "B & co"): -1.0})
+    assert list(widths.values()) == approx([WIDEST, THINNEST + (WIDEST - THINNEST) / 4, THINNEST])
+    assert arc_widths(chain(), None) == {}
+
+
+@pytest.mark.parametrize(("n", "noted"), [(15, False), (16, True)])
+def test_hidden_arcs_are_noted(n, noted):
+    dag = Dag.augmented([*(f"x{i}" for i in range(n)), "class"], [()] * n)
+    assert ("arcs not drawn" in network_svg(dag, n).text) == noted
+
+
+def test_colours_and_curves():
+    colours = {node_colours(Dag.from_arcs([("C", "A")], "ABC"), node, 2) for node in range(3)}
+    assert len(colours) == 3
+    pieces = curve(((0.0, 0.0), (10.0, 22.0), (10.0, 44.0)))
+    assert pieces[0] == ((0.0, approx(10.0)), (10.0, approx(12.0)), (10.0, 22.0))
+    assert pieces[1] == ((10.0, 22.0), (10.0, 44.0), (10.0, 44.0))

@@ -1,3 +1,5 @@
+"""Spanning trees and branchings: the best of all, and where ties go."""
+
 import itertools
 
 import numpy as np
@@ -6,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import seeds
-from tanbark.graph.spanning import maximum_branching
+from tanbark.graph.spanning import falling_order, maximum_arborescence, maximum_branching, pair_indices
 
 
-def has_circle(parents):
+def has_cycle(parents):
     for start in range(len(parents)):
         node, steps = start, 0
         while parents[node] is not None:
@@ -22,7 +24,7 @@ def has_circle(parents):
 def best_by_trying_all(gains, root=None):
     n, best = len(gains), 0.0
     for parents in itertools.product([None, *range(n)], repeat=n):
-        if any(p == child for child, p in enumerate(parents)) or has_circle(parents):
+        if any(p == child for child, p in enumerate(parents)) or has_cycle(parents):
             continue
         if root is None or parents[root] is None:
             best = max(best, sum(gains[p, child] for child, p in enumerate(parents) if p is not None))
@@ -31,7 +33,7 @@ def best_by_trying_all(gains, root=None):
 
 def found(gains, **options):
     parents = [tuple_[0] if tuple_ else None for tuple_ in maximum_branching(gains, **options)]
-    assert not has_circle(parents)
+    assert not has_cycle(parents)
     return parents, sum(gains[p, child] for child, p in enumerate(parents) if p is not None)
 
 
@@ -46,7 +48,7 @@ def test_it_is_the_best_of_all(seed, n, ties, rooted):
     assert root is None or parents[root] is None
 
 
-def test_circles_within_circles():
+def test_cycles_within_cycles():
     rng = np.random.default_rng(0)
     for _ in range(20):
         gains = rng.random((60, 60)) + np.where(np.abs(np.subtract.outer(range(60), range(60))) < 3, 5.0, 0.0)
@@ -59,3 +61,18 @@ def test_circles_within_circles():
 def test_arcs_that_lose_are_left_out():
     assert maximum_branching(np.array([[0.0, -1.0], [-np.inf, 0.0]])) == [(), ()]
     assert maximum_branching(np.zeros((0, 0))) == []
+
+
+def test_ties_of_the_two_searches():
+    """Symmetric weights: the root, and with it every direction, rests on the order of contraction."""
+    weights = np.array([[0, 2, 1, 1, 2], [2, 0, 2, 1, 1], [1, 2, 0, 2, 1], [1, 1, 2, 0, 2], [2, 1, 1, 2, 0]], float)
+    assert maximum_arborescence(weights) == [4, 0, -1, 2, 3]
+    assert maximum_branching(weights) == [(), (0,), (1,), (2,), (0,)]
+    assert maximum_branching(weights, root=2) == [(1,), (2,), (), (2,), (0,)]
+    assert maximum_arborescence(np.ones((4, 4))) == [-1, 0, 0, 2]
+
+
+def test_pairs_and_their_order():
+    first, second = pair_indices(4)
+    assert list(zip(first.tolist(), second.tolist(), strict=True)) == list(itertools.combinations(range(4), 2))
+    assert falling_order(np.array([0.0, 1e-12, -1e-12])).tolist() == [0, 1, 2]
