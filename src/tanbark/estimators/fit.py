@@ -20,6 +20,7 @@ from tanbark.counts import CountEngine, MemoryCounts, PartitionedCounts, StoredC
 from tanbark.errors import InputError, OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
+from tanbark.estimators.options import TableOptions
 from tanbark.estimators.scan import Scan, as_scan, is_scan, note_schema, open_counts
 from tanbark.params import Smoothing
 from tanbark.table import CodedTable, RawTable, Schema
@@ -53,16 +54,8 @@ def _learns_from_counts(classifier: TableLearner) -> bool:
     return True
 
 
-class TableLearner(BaseEstimator):
+class TableLearner(TableOptions, BaseEstimator):
     """The learning half of a classifier: it reads rows, codes and counts them; a subclass turns counts into a model."""
-
-    parameters: Any
-    class_prior: Any
-    discretize: Any
-    categorical_features: Any
-    handle_unknown: str
-    max_cells: int
-    n_jobs: int | None
 
     classes_: NDArray[Any]
     schema_: Schema

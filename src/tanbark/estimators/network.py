@@ -18,6 +18,7 @@ from tanbark.errors import InputError, OptionError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.encoding import Encoder
+from tanbark.estimators.options import NetworkOptions
 from tanbark.estimators.parts.parameters import EM, ParameterEstimator
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import Counted, network_counts, proba_interval
@@ -34,10 +35,9 @@ from tanbark.table import CodedTable, RawTable, missing_code
 MISSING = ("available-case", "em", "category", "drop")
 
 
-class NetworkClassifier(TableClassifier):
+class NetworkClassifier(NetworkOptions, TableClassifier):
     """A classifier with one network: a subclass names its learner and spells out its options."""
 
-    missing: str = "available-case"
     _learner_name: str
 
     dag_: Dag

@@ -1,17 +1,94 @@
-"""The options of all estimators: what each means, which is said once, and how constructors store them."""
+"""The options of all estimators: those that many share, what each means, and constructors made from them.
+
+An estimator is a dataclass: its options are fields, and its constructor only stores them, as scikit-learn wants it.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
 import textwrap
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 from tanbark.structure import LEARNERS
 
 Class = TypeVar("Class", bound=type)
 
 MAX_CELLS = 1 << 24
+
+
+@dataclass(eq=False, repr=False, match_args=False, kw_only=True)
+class TableOptions:
+    """The options of every classifier of tables."""
+
+    parameters: Any = None
+    class_prior: Any = None
+    discretize: Any = "mdlp"
+    categorical_features: Any = "auto"
+    handle_unknown: str = "marginalize"
+    max_cells: int = MAX_CELLS
+    n_jobs: int | None = None
+
+
+@dataclass(eq=False, repr=False, match_args=False, kw_only=True)
+class NetworkOptions(TableOptions):
+    """The options of every classifier with one network."""
+
+    missing: str = "available-case"
+
+
+@dataclass(eq=False, repr=False, match_args=False, kw_only=True)
+class FoldOptions:
+    """The options of learners that search by cross-validated score."""
+
+    cv: Any = 10
+    tol: float = 0.01
+    scoring: str = "accuracy"
+    alpha: float = 0.01
+    random_state: Any = None
+    verbose: bool = False
+
+
+@dataclass(eq=False, repr=False, match_args=False, kw_only=True)
+class ClimbOptions:
+    """The options of hill climbing."""
+
+    criterion: str = "bic"
+    ess: float = 1.0
+    max_parents: int | None = None
+    required: Any = ()
+    forbidden: Any = ()
+    start: Any = None
+    space: str = "equivalence-classes"
+    tabu: int = 10
+    tabu_length: int = 10
+    restarts: int = 0
+    perturbation: int = 8
+    random_state: Any = None
+    verbose: bool = False
+
+
+@dataclass(eq=False, repr=False, match_args=False, kw_only=True)
+class SeparationOptions:
+    """The options of recursive autonomy identification."""
+
+    ess: float = 1.0
+    max_order: int | None = None
+    start_order: int = 0
+    strict: bool = False
+
+
+@dataclass(eq=False, repr=False, match_args=False, kw_only=True)
+class ExactOptions:
+    """The options of exact search."""
+
+    ess: float = 1.0
+    max_parents: int | None = None
+    method: str = "auto"
+    max_memory: float | None = None
+    time_limit: float | None = 600.0
+    verbose: bool = False
 
 
 class Option(NamedTuple):
@@ -199,8 +276,19 @@ ATTRIBUTES = {"{network}": NETWORK, "{climbed}": CLIMBED, "{searched}": SEARCHED
 WIDTH = 112
 
 
-def documented(cls: Class) -> Class:
-    """Complete a docstring: the options that it does not describe itself, and attributes that estimators share."""
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def estimator(cls: Class) -> Class:
+    """Make a dataclass of an estimator and complete its docstring.
+
+    The constructor takes the class's own options before those that all share. The docstring gets the options that it
+    does not describe itself, and the attributes that estimators share.
+    """
+    made: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=True)(cls)
+    given = inspect.signature(made.__init__)
+    shared = {option.name for option in fields(NetworkOptions)}
+    made.__init__.__signature__ = given.replace(
+        parameters=sorted(given.parameters.values(), key=lambda option: (option.kind, option.name in shared))
+    )
     text = cls.__doc__ or ""
     for mark, common in ATTRIBUTES.items():
         text = text.replace(mark, common)
@@ -235,10 +323,3 @@ def _default(value: Any) -> str:
         return f', default "{value}"'
     power = isinstance(value, int) and value > 1 << 16 and value & (value - 1) == 0
     return f", default 2**{value.bit_length() - 1}" if power else f", default {value!r}"
-
-
-def store(estimator: Any, options: dict[str, Any]) -> None:
-    """Store a constructor's arguments, untouched, as scikit-learn wants it; they are checked in fit."""
-    for name, value in options.items():
-        if name not in ("self", "__class__"):
-            setattr(estimator, name, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from tanbark.counts import CountEngine, MemoryCounts
 from tanbark.errors import TableTooLargeError
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
-from tanbark.estimators.options import MAX_CELLS, documented, store
+from tanbark.estimators.options import estimator
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import Counted
 from tanbark.graph import Dag, Network
@@ -106,7 +106,7 @@ class AveragedClassifier(TableClassifier):
         return Explained(self.schema_, order, ((),) * self.schema_.target, self._joint)
 
 
-@documented
+@estimator
 class AODE(AveragedClassifier):
     """Averaged one-dependence estimators: each feature in turn is a parent of all the others, and all are averaged.
 
@@ -143,12 +143,7 @@ class AODE(AveragedClassifier):
     (1.0, 0.5)
     """
 
-    def __init__(
-        self, *, min_rows: float = 1, parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    min_rows: float = 1
 
     def _orders(self) -> tuple[int, ...]:
         return (1,)
@@ -157,7 +152,7 @@ class AODE(AveragedClassifier):
         return 2
 
 
-@documented
+@estimator
 class A2DE(AveragedClassifier):
     """Averaged two-dependence estimators: each pair of features is a parent of all the others, and all are averaged.
 
@@ -196,12 +191,7 @@ class A2DE(AveragedClassifier):
     (1.0, 0.5)
     """
 
-    def __init__(
-        self, *, min_rows: float = 1, parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    min_rows: float = 1
 
     def _orders(self) -> tuple[int, ...]:
         return (2, 1)

@@ -6,6 +6,7 @@ import math
 import os
 from collections import Counter
 from copy import copy
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -21,14 +22,14 @@ from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.encoding import Encoder, report_unseen
 from tanbark.estimators.models.constraint import RAIANB
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.estimators.options import documented, store
+from tanbark.estimators.options import estimator
 from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
 from tanbark.machine import run_threads, thread_count
 from tanbark.structure.rules import generator
 from tanbark.table import CodedTable, Schema
 
 
-@documented
+@estimator
 class ModelAveraging(ClassifierMixin, BaseEstimator):
     """Average the class probabilities of models that are learnt from random subsets of the rows (subbagging).
 
@@ -73,16 +74,16 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
     1.0
     """
 
-    classes_: NDArray[Any]
-    schema_: Schema
-    encoder_: Encoder
-    estimators_: list[TableClassifier]
+    estimator: Any = field(default=None, kw_only=False)
+    n_estimators: int = field(default=10, kw_only=False)
+    subsample: float = 0.9
+    random_state: Any = None
+    n_jobs: int | None = None
 
-    def __init__(
-        self, estimator: Any = None, n_estimators: int = 10, *, subsample: float = 0.9, random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    classes_: NDArray[Any] = field(init=False)
+    schema_: Schema = field(init=False)
+    encoder_: Encoder = field(init=False)
+    estimators_: list[TableClassifier] = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the models.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
 from tanbark.errors import OptionError, find
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.estimators.options import MAX_CELLS, documented, store
+from tanbark.estimators.options import estimator
 from tanbark.structure import LEARNERS, Learner
 
 
-@documented
+@estimator
 class BayesNetClassifier(NetworkClassifier):
     """A classifier whose structure learner is chosen by name.
 
@@ -34,13 +35,8 @@ class BayesNetClassifier(NetworkClassifier):
     ['b']
     """
 
-    def __init__(
-        self, learner: str = "tan", *, options: Mapping[str, Any] | None = None, parameters: Any = None,
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    learner: str = field(default="tan", kw_only=False)
+    options: Mapping[str, Any] | None = None
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         learner = find("learner", self.learner, LEARNERS)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.estimators.options import MAX_CELLS, documented, store
+from tanbark.estimators.options import estimator
 
 
-@documented
+@estimator
 class BNC2P(NetworkClassifier):
     """Network of high conditional log-likelihood, with at most two parents per column (BNC-2P).
 
@@ -46,16 +46,13 @@ class BNC2P(NetworkClassifier):
 
     _learner_name = "bnc2p"
 
-    def __init__(
-        self, *, max_parents: int | None = 2, required: Any = (), forbidden: Any = (), start: Any = None,
-        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    max_parents: int | None = 2
+    required: Any = ()
+    forbidden: Any = ()
+    start: Any = None
 
 
-@documented
+@estimator
 class CMDLGBN(NetworkClassifier):
     """Network of short conditional description length (GBN-CMDL).
 
@@ -92,10 +89,7 @@ class CMDLGBN(NetworkClassifier):
 
     _learner_name = "cmdl-gbn"
 
-    def __init__(
-        self, *, max_parents: int | None = None, required: Any = (), forbidden: Any = (), start: Any = None,
-        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    max_parents: int | None = None
+    required: Any = ()
+    forbidden: Any = ()
+    start: Any = None

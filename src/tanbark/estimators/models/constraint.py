@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.estimators.options import MAX_CELLS, documented, store
+from tanbark.estimators.options import SeparationOptions, estimator
 
 
-@documented
-class RAIANB(NetworkClassifier):
+@estimator
+class RAIANB(SeparationOptions, NetworkClassifier):
     """Augmented naive Bayes whose feature graph is found by tests of independence (RAI-ANB).
 
     Edges between features are deleted by tests of rising order, each given the class; in between, edges are directed
@@ -42,17 +40,9 @@ class RAIANB(NetworkClassifier):
 
     _learner_name = "rai-anb"
 
-    def __init__(
-        self, *, ess: float = 1.0, max_order: int | None = None, start_order: int = 0, strict: bool = False,
-        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
 
-
-@documented
-class RAIGBN(NetworkClassifier):
+@estimator
+class RAIGBN(SeparationOptions, NetworkClassifier):
     """General network over the features and the class, found by tests of independence (RAI-GBN).
 
     As :class:`RAIANB`, with the class an ordinary column. Only the class's Markov blanket takes part in predictions.
@@ -82,11 +72,3 @@ class RAIGBN(NetworkClassifier):
     """
 
     _learner_name = "rai-gbn"
-
-    def __init__(
-        self, *, ess: float = 1.0, max_order: int | None = None, start_order: int = 0, strict: bool = False,
-        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.estimators.options import MAX_CELLS, documented, store
+from tanbark.estimators.options import ExactOptions, estimator
 
 
-@documented
-class ExactANB(NetworkClassifier):
+@estimator
+class ExactANB(ExactOptions, NetworkClassifier):
     """The augmented naive Bayes of highest BDeu score.
 
     Dynamic programming over all subsets of the features: time and memory double with every feature; about 25 are
@@ -46,18 +44,9 @@ class ExactANB(NetworkClassifier):
 
     _learner_name = "exact-anb"
 
-    def __init__(
-        self, *, ess: float = 1.0, max_parents: int | None = None, method: str = "auto",
-        max_memory: float | None = None, time_limit: float | None = 600.0, verbose: bool = False,
-        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
 
-
-@documented
-class ExactGBN(NetworkClassifier):
+@estimator
+class ExactGBN(ExactOptions, NetworkClassifier):
     """The network over the features and the class of highest BDeu score.
 
     As :class:`ExactANB`, with the class an ordinary column. Only the class's Markov blanket takes part in predictions.
@@ -88,12 +77,3 @@ class ExactGBN(NetworkClassifier):
     """
 
     _learner_name = "exact-gbn"
-
-    def __init__(
-        self, *, ess: float = 1.0, max_parents: int | None = None, method: str = "auto",
-        max_memory: float | None = None, time_limit: float | None = 600.0, verbose: bool = False,
-        parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())

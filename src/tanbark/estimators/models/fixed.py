@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import field
 
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.estimators.options import MAX_CELLS, documented, store
+from tanbark.estimators.options import estimator
 
 
-@documented
+@estimator
 class NaiveBayes(NetworkClassifier):
     """Naive Bayes: every feature depends on the class alone.
 
@@ -32,15 +32,8 @@ class NaiveBayes(NetworkClassifier):
 
     _learner_name = "naive"
 
-    def __init__(
-        self, *, parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", missing: str = "available-case", handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
 
-
-@documented
+@estimator
 class KDB(NetworkClassifier):
     """k-dependence classifier: every feature has the class and up to k other features as parents.
 
@@ -69,15 +62,11 @@ class KDB(NetworkClassifier):
 
     _learner_name = "kdb"
 
-    def __init__(
-        self, max_parents: int = 2, *, min_cmi: float | None = None, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    max_parents: int = field(default=2, kw_only=False)
+    min_cmi: float | None = None
 
 
-@documented
+@estimator
 class SPODE(NetworkClassifier):
     """Super-parent one-dependence estimator: one feature is, besides the class, a parent of all others.
 
@@ -102,15 +91,10 @@ class SPODE(NetworkClassifier):
 
     _learner_name = "spode"
 
-    def __init__(
-        self, superparent: str | int | None = None, *, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    superparent: str | int | None = field(default=None, kw_only=False)
 
 
-@documented
+@estimator
 class FixedStructure(NetworkClassifier):
     """A network drawn by hand: only its tables are learnt.
 
@@ -132,9 +116,4 @@ class FixedStructure(NetworkClassifier):
 
     _learner_name = "fixed"
 
-    def __init__(
-        self, arcs: Iterable[tuple[str, str]] = (), *, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    arcs: Iterable[tuple[str, str]] = field(default=(), kw_only=False)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field
 
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.estimators.options import MAX_CELLS, documented, store
+from tanbark.estimators.options import ClimbOptions, estimator
 
 
-@documented
-class GBN(NetworkClassifier):
+@estimator
+class GBN(ClimbOptions, NetworkClassifier):
     """General Bayesian network: hill climbing over the graphs of all columns, the class being one of them.
 
     Complete rows are classified by the class's Markov blanket, since all else cancels; gaps are summed out in the whole
@@ -42,19 +42,11 @@ class GBN(NetworkClassifier):
 
     _learner_name = "hill-climb"
 
-    def __init__(
-        self, *, criterion: str = "bic", ess: float = 1.0, max_parents: int | None = None, required: Any = (),
-        forbidden: Any = (), start: Any = None, space: str = "equivalence-classes", tabu: int = 10,
-        tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None,
-        verbose: bool = False, blanket_only: bool = False, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    blanket_only: bool = False
 
 
-@documented
-class BAN(NetworkClassifier):
+@estimator
+class BAN(ClimbOptions, NetworkClassifier):
     """Bayesian-network-augmented naive Bayes: the class is a parent of all features, and any graph joins them.
 
     Parameters
@@ -83,19 +75,12 @@ class BAN(NetworkClassifier):
 
     _learner_name = "ban"
 
-    def __init__(
-        self, *, criterion: str = "bdeu", conditional: bool = True, ess: float = 1.0, max_parents: int | None = None,
-        required: Any = (), forbidden: Any = (), start: Any = None, space: str = "equivalence-classes", tabu: int = 10,
-        tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None,
-        verbose: bool = False, parameters: Any = None, class_prior: Any = None, discretize: Any = "mdlp",
-        categorical_features: Any = "auto", missing: str = "available-case", handle_unknown: str = "marginalize",
-        max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    criterion: str = "bdeu"
+    conditional: bool = True
 
 
-@documented
-class SparseCandidateGBN(NetworkClassifier):
+@estimator
+class SparseCandidateGBN(ClimbOptions, NetworkClassifier):
     """General Bayesian network by the sparse candidate algorithm: few candidate parents for every column.
 
     The candidates are first the columns of highest mutual information, then those whose joint distribution with the
@@ -131,12 +116,8 @@ class SparseCandidateGBN(NetworkClassifier):
 
     _learner_name = "sparse-candidate"
 
-    def __init__(
-        self, n_candidates: int = 5, *, measure: str = "kl", criterion: str = "bic", ess: float = 1.0,
-        max_parents: int | None = None, required: Any = (), forbidden: Any = (), start: Any = None, space: str = "dags",
-        tabu: int = 0, tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None,
-        verbose: bool = False, blanket_only: bool = False, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    n_candidates: int = field(default=5, kw_only=False)
+    measure: str = "kl"
+    space: str = "dags"
+    tabu: int = 0
+    blanket_only: bool = False

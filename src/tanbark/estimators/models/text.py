@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from tanbark.arrays import Floats
 from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, nearest, warn
 from tanbark.estimators import inputs
-from tanbark.estimators.options import documented, store
+from tanbark.estimators.options import estimator
 from tanbark.params import Laplace
 
 
@@ -72,7 +72,7 @@ class TextExplanation:
         return str(self)
 
 
-@documented
+@estimator
 class TextNaiveBayes(ClassifierMixin, BaseEstimator):
     r"""Multinomial naive Bayes: a text is a bag of words, drawn one by one from its class's distribution.
 
@@ -110,14 +110,15 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
     (['spam'], ['cash', 'prize'])
     """
 
-    classes_: NDArray[Any]
-    word_counts_: Floats
-    class_counts_: Floats
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
+    alpha: float = 1.0
+    class_prior: Any = None
+    words: Any = None
 
-    def __init__(self, *, alpha: float = 1.0, class_prior: Any = None, words: Any = None) -> None:
-        store(self, locals())
+    classes_: NDArray[Any] = field(init=False)
+    word_counts_: Floats = field(init=False)
+    class_counts_: Floats = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[Any] = field(init=False)
 
     # ------------------------------------------------------------------ learning
 

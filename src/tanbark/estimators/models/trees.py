@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.estimators.options import MAX_CELLS, documented, store
+from tanbark.estimators.options import estimator
 
 
-@documented
+@estimator
 class TAN(NetworkClassifier):
     """Tree-augmented naive Bayes: besides the class, every feature depends on at most one other feature.
 
@@ -41,16 +39,11 @@ class TAN(NetworkClassifier):
 
     _learner_name = "tan"
 
-    def __init__(
-        self, *, criterion: str = "loglik", root: str | int | None = None, parameters: Any = None,
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    criterion: str = "loglik"
+    root: str | int | None = None
 
 
-@documented
+@estimator
 class ChowLiuTree(NetworkClassifier):
     """The best tree over all columns, the class being one of them.
 
@@ -82,16 +75,11 @@ class ChowLiuTree(NetworkClassifier):
 
     _learner_name = "chow-liu"
 
-    def __init__(
-        self, *, criterion: str = "loglik", root: str | int | None = None, parameters: Any = None,
-        class_prior: Any = None, discretize: Any = "mdlp", categorical_features: Any = "auto",
-        missing: str = "available-case", handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    criterion: str = "loglik"
+    root: str | int | None = None
 
 
-@documented
+@estimator
 class ACLLTAN(NetworkClassifier):
     """Tree-augmented naive Bayes whose tree maximises the approximate conditional log-likelihood (TAN-aCLL).
 
@@ -127,9 +115,5 @@ class ACLLTAN(NetworkClassifier):
 
     _learner_name = "acll-tan"
 
-    def __init__(
-        self, *, beta: float | None = None, min_count: float = 1.0, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    beta: float | None = None
+    min_count: float = 1.0

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 from tanbark.errors import find
 from tanbark.estimators.network import NetworkClassifier
-from tanbark.estimators.options import MAX_CELLS, documented, store
+from tanbark.estimators.options import FoldOptions, estimator
 from tanbark.structure import LEARNERS, Learner
 from tanbark.structure.blanket.scores import SCORERS
 
 
-@documented
-class HillClimbTAN(NetworkClassifier):
+@estimator
+class HillClimbTAN(FoldOptions, NetworkClassifier):
     """Tree-augmented naive Bayes grown arc by arc, each the one that helps prediction most (TAN-HC).
 
     Parameters
@@ -31,17 +32,9 @@ class HillClimbTAN(NetworkClassifier):
 
     _learner_name = "tan-hc"
 
-    def __init__(
-        self, *, cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", alpha: float = 0.01,
-        random_state: Any = None, verbose: bool = False, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
 
-
-@documented
-class SuperParentTAN(NetworkClassifier):
+@estimator
+class SuperParentTAN(FoldOptions, NetworkClassifier):
     """Tree-augmented naive Bayes grown from super-parents (TAN-HCSP).
 
     Each step finds the feature that helps most as a parent of all features it may be a parent of, and then adds the
@@ -63,17 +56,9 @@ class SuperParentTAN(NetworkClassifier):
 
     _learner_name = "tan-hcsp"
 
-    def __init__(
-        self, *, cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", alpha: float = 0.01,
-        random_state: Any = None, verbose: bool = False, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
 
-
-@documented
-class WrapperKDB(NetworkClassifier):
+@estimator
+class WrapperKDB(FoldOptions, NetworkClassifier):
     """Features with up to k feature parents, grown arc by arc, each the one that helps prediction most.
 
     What R's bnclassify calls ``kdb``; :class:`KDB` is Sahami's algorithm.
@@ -94,17 +79,11 @@ class WrapperKDB(NetworkClassifier):
 
     _learner_name = "kdb-hc"
 
-    def __init__(
-        self, max_parents: int = 2, *, cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", alpha: float = 0.01,
-        random_state: Any = None, verbose: bool = False, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    max_parents: int = field(default=2, kw_only=False)
 
 
-@documented
-class FSSJ(NetworkClassifier):
+@estimator
+class FSSJ(FoldOptions, NetworkClassifier):
     """Forward sequential selection and joining: features enter one at a time, alone or joined to others.
 
     Joined features are as one feature with the product of their states. Features that never enter do not count in
@@ -126,17 +105,9 @@ class FSSJ(NetworkClassifier):
 
     _learner_name = "fssj"
 
-    def __init__(
-        self, *, cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", alpha: float = 0.01,
-        random_state: Any = None, verbose: bool = False, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
 
-
-@documented
-class BSEJ(NetworkClassifier):
+@estimator
+class BSEJ(FoldOptions, NetworkClassifier):
     """Backward sequential elimination and joining: from naive Bayes, features are left out or joined.
 
     Joined features are as one feature with the product of their states.
@@ -157,17 +128,9 @@ class BSEJ(NetworkClassifier):
 
     _learner_name = "bsej"
 
-    def __init__(
-        self, *, cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", alpha: float = 0.01,
-        random_state: Any = None, verbose: bool = False, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
 
-
-@documented
-class SelectiveNaiveBayes(NetworkClassifier):
+@estimator
+class SelectiveNaiveBayes(FoldOptions, NetworkClassifier):
     """Naive Bayes on the features that help: they enter one at a time, the most helpful first.
 
     What helps is told by cross-validation, or by how much shorter the class column can be told (minimum message
@@ -201,13 +164,7 @@ class SelectiveNaiveBayes(NetworkClassifier):
 
     _learner_name = "selective"
 
-    def __init__(
-        self, *, criterion: str = "cv", cv: Any = 10, tol: float = 0.01, scoring: str = "accuracy", alpha: float = 0.01,
-        random_state: Any = None, verbose: bool = False, parameters: Any = None, class_prior: Any = None,
-        discretize: Any = "mdlp", categorical_features: Any = "auto", missing: str = "available-case",
-        handle_unknown: str = "marginalize", max_cells: int = MAX_CELLS, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    criterion: str = "cv"
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         known = {"cv": None, "mml": "nb_logit", **{name: name for name in SCORERS}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Self
 
 import narwhals as nw
@@ -18,7 +19,7 @@ from tanbark.errors import NothingSelectedWarning, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder
 from tanbark.estimators.fit import check_as_many, chosen_rows
-from tanbark.estimators.options import documented, store
+from tanbark.estimators.options import estimator
 from tanbark.scores.mml import MessageLength
 from tanbark.structure.blanket.scores import Options, Scorer, make_scorer
 from tanbark.structure.blanket.search import check_direction, search
@@ -28,7 +29,7 @@ from tanbark.table import CodedTable, RawTable, Schema
 from tanbark.table.raw import is_frame
 
 
-@documented
+@estimator
 class MarkovBlanketMML(SelectorMixin, BaseEstimator):
     """Select the features that shorten the message of the class: its Markov blanket by minimum message length.
 
@@ -91,30 +92,23 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
     stop {x0}                  5.2958  no candidate shortens the message
     """
 
-    criterion: str
-    direction: str
-    alpha: float
-    sigma: float
-    stated: str
-    discretize: Any
-    categorical_features: Any
-    random_state: Any
-    n_jobs: int | None
+    criterion: str = field(default="nb_logit", kw_only=False)
+    direction: str = "forward"
+    alpha: float = 1.0
+    sigma: float = 3.0
+    stated: str = "none"
+    discretize: Any = "mdlp"
+    categorical_features: Any = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
 
-    encoder_: Encoder
-    schema_: Schema
-    classes_: NDArray[Any]
-    support_: NDArray[np.bool_]
-    order_: NDArray[np.int64]
-    trace_: BlanketTrace
-    message_length_: MessageLength
-
-    def __init__(
-        self, criterion: str = "nb_logit", *, direction: str = "forward", alpha: float = 1.0, sigma: float = 3.0,
-        stated: str = "none", discretize: Any = "mdlp", categorical_features: Any = "auto", random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    encoder_: Encoder = field(init=False)
+    schema_: Schema = field(init=False)
+    classes_: NDArray[Any] = field(init=False)
+    support_: NDArray[np.bool_] = field(init=False)
+    order_: NDArray[np.int64] = field(init=False)
+    trace_: BlanketTrace = field(init=False)
+    message_length_: MessageLength = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the features that shorten the message of the labels.

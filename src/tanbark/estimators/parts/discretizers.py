@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from tanbark.arrays import Floats
 from tanbark.checks import check_count
 from tanbark.errors import InputError
 from tanbark.estimators.inputs import read_labels, read_weights
-from tanbark.estimators.options import documented, store
+from tanbark.estimators.options import estimator
 from tanbark.table.discretize import DEFAULT_BINS, mdlp, median, quantile, uniform
 
 
@@ -99,15 +100,15 @@ class MedianDiscretizer(Discretizer):
         return median
 
 
+@estimator
 class _BinDiscretizer(Discretizer):
-    def __init__(self, n_bins: int = DEFAULT_BINS) -> None:
-        store(self, locals())
+    n_bins: int = field(default=DEFAULT_BINS, kw_only=False)
 
     def _check_bins(self) -> int:
         return check_count("n_bins", self.n_bins, least=2)
 
 
-@documented
+@estimator
 class QuantileDiscretizer(_BinDiscretizer):
     """Cut every column into intervals that hold about as many rows each.
 
@@ -126,7 +127,7 @@ class QuantileDiscretizer(_BinDiscretizer):
         return lambda *args: quantile(*args, n_bins=bins)
 
 
-@documented
+@estimator
 class UniformDiscretizer(_BinDiscretizer):
     """Cut every column into intervals of the same width.
 

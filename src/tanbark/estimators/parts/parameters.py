@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from tanbark.arrays import Floats
 from tanbark.checks import check_count, check_fraction, check_positive, is_number
 from tanbark.counts import MemoryCounts
 from tanbark.errors import InputError, NotConvergedWarning, OptionError, find, warn
-from tanbark.estimators.options import documented, store
+from tanbark.estimators.options import estimator
 from tanbark.estimators.reports.uncertainty import draw_table
 from tanbark.graph import Dag, Network
 from tanbark.inference.junction import make_expectation
@@ -29,10 +30,11 @@ from tanbark.table import Schema
 Tables = tuple[NDArray[Any], ...]
 
 
+@estimator
 class ParameterEstimator(BaseEstimator):
     """What all share: they change the tables of a network that was estimated by smoothing."""
 
-    smoothing: Any
+    smoothing: Any = None
     needs_rows = True
     weighs = False
 
@@ -61,7 +63,7 @@ def _feature_parents(network: Network) -> bool:
     return not naive or bool(network.dag.parents[network.target])
 
 
-@documented
+@estimator
 class MANB(ParameterEstimator):
     """Average exactly over the 2^n naive Bayes models in which each arc from the class is there or not.
 
@@ -92,8 +94,7 @@ class MANB(ParameterEstimator):
 
     needs_rows = False
 
-    def __init__(self, arc_prior: float = 0.5, *, smoothing: Any = None) -> None:
-        store(self, locals())
+    arc_prior: float = field(default=0.5, kw_only=False)
 
     def estimate(self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts | None) -> Network:
         """Mix each feature's table given the class with its distribution alone."""
@@ -121,12 +122,13 @@ class MANB(ParameterEstimator):
         return Network(network.schema, network.dag, tuple(tables))
 
 
+@estimator
 class _Weights(ParameterEstimator):
     """Weights of the features as exponents of their probabilities."""
 
     weighs = True
-    normalize: bool
-    weights_: dict[str, float]
+    normalize: bool = False
+    weights_: dict[str, float] = field(init=False)
 
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
         raise AssertionError("every weighting finds its weights")
@@ -147,7 +149,7 @@ class _Weights(ParameterEstimator):
         return Network(network.schema, network.dag, tuple(tables))
 
 
-@documented
+@estimator
 class WANBIA(_Weights):
     """Weigh the features of naive Bayes so that the labels become most probable.
 
@@ -176,11 +178,10 @@ class WANBIA(_Weights):
     weighting.
     """
 
-    def __init__(
-        self, criterion: str = "cll", *, bounds: tuple[float | None, float | None] = (0.0, 1.0),
-        normalize: bool = False, max_iter: int = 1000, tol: float = 1e-9, smoothing: Any = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    criterion: str = field(default="cll", kw_only=False)
+    bounds: tuple[float | None, float | None] = (0.0, 1.0)
+    max_iter: int = 1000
+    tol: float = 1e-9
 
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
         find("criterion", self.criterion, {"cll": None, "mse": None})
@@ -209,7 +210,7 @@ class WANBIA(_Weights):
         return ends
 
 
-@documented
+@estimator
 class AWNB(_Weights):
     """Weigh each feature by how near to the root decision trees test it.
 
@@ -233,11 +234,9 @@ class AWNB(_Weights):
     Hall (2007), A decision tree-based attribute weighting filter for naive Bayes.
     """
 
-    def __init__(
-        self, n_trees: int = 10, *, bootstrap_size: float = 0.5, normalize: bool = False, random_state: Any = None,
-        smoothing: Any = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    n_trees: int = field(default=10, kw_only=False)
+    bootstrap_size: float = 0.5
+    random_state: Any = None
 
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
         check_count("n_trees", self.n_trees, least=1)
@@ -275,7 +274,7 @@ def least_depths(tree: Any, n_features: int) -> Floats:
     return depths
 
 
-@documented
+@estimator
 class EM(ParameterEstimator):
     """Expectation maximisation: fill gaps by what the rest of the row tells, and learn from the filled rows, in turns.
 
@@ -314,11 +313,12 @@ class EM(ParameterEstimator):
     True
     """
 
-    def __init__(
-        self, *, tol: float = 1e-8, max_iter: int = 200, restarts: int = 0, unlabelled: Any = None,
-        verbose: bool = False, random_state: Any = None, smoothing: Any = None,
-    ) -> None:  # fmt: skip
-        store(self, locals())
+    tol: float = 1e-8
+    max_iter: int = 200
+    restarts: int = 0
+    unlabelled: Any = None
+    verbose: bool = False
+    random_state: Any = None
 
     def complete(
         self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts, *, unlabelled: Any = None,
