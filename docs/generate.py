@@ -1,6 +1,7 @@
 """Pages that are made, not written: the gallery of the learners in the registry, the reference, the list of studies."""
 
 import inspect
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.datasets import load_breast_cancer
 import tanbark as tb
 from tanbark.estimators.catalogue import Entry, catalogue, make_classifier
 from tanbark.estimators.models.aode import AveragedClassifier
+from tanbark.estimators.options import OPTIONS, REASONS, Use, described
 
 # when to take a learner, and what it costs: N rows, n features, r states of a feature, c classes, v folds
 NOTES = {
@@ -43,10 +45,23 @@ NOTES = {
 GROUPS = {
     "Classifiers": lambda thing: inspect.isclass(thing) and hasattr(thing, "predict_proba"),
     "Parts of classifiers": lambda thing: inspect.isclass(thing) and hasattr(thing, "get_params"),
-    "Errors and warnings": lambda thing: inspect.isclass(thing) and issubclass(thing, Exception),
-    "Values": inspect.isclass,
+    "Networks": inspect.isclass,
     "Functions": inspect.isfunction,
 }
+MODULES = {  # names that are not at the top
+    "Results of classifiers": (
+        "tanbark.estimators",
+        "Explanation RowExplanation TextExplanation CrossValidation Comparison Arc ArcReport Scan",
+    ),
+    "Results of queries": ("tanbark.graph", "Posterior Posteriors Assignment Cost"),
+    "Columns": ("tanbark.table", "Schema Column"),
+    "Counts": ("tanbark.counts", "StoredCounts load_counts cmi"),
+    "Other programs": (
+        "tanbark.export",
+        "read_network write_network to_networkx to_pgmpy to_pyagrum from_networkx from_pgmpy from_pyagrum "
+        "to_sql to_python",
+    ),
+}  # fmt: skip
 COLUMNS = [0, 1, 4, 5, 6, 7, 20, 24, 27]
 
 
@@ -54,6 +69,7 @@ def write_all(folder: Path) -> None:
     """Write all pages."""
     folder.mkdir(exist_ok=True)
     _write(folder / "gallery.md", gallery(folder))
+    _write(folder / "options.md", options())
     _write(folder / "api.md", reference())
     _write(folder / "studies.md", studies(folder.parent))
 
@@ -114,14 +130,62 @@ def _picture(entry: Entry, X: object, y: object) -> tuple[str, str]:
 
 def reference() -> str:
     """List every public name by kind, with a page of its own."""
-    parts, told = ["# Reference", "Everything is in `tanbark`; pictures are in `tanbark.plot`."], set()
+    parts = ["# Reference", "Classifiers, their parts and functions are in `tanbark`, the rest where its heading says."]
+    told: set[str] = set()
     for title, belongs in GROUPS.items():
         names = [name for name in tb.__all__ if name not in told and belongs(getattr(tb, name))]
         told.update(names)
         parts.append(f"## {title}\n\n{_autosummary(f'tanbark.{name}' for name in names)}")
-    pictures = _autosummary(f"tanbark.plot.{name}" for name in tb.plot.__all__)
-    parts.append(f"## Pictures\n\n{pictures}")
+    for title, (module, names) in MODULES.items():
+        parts.append(f"## {title}: `{module}`\n\n{_autosummary(f'{module}.{name}' for name in names.split())}")
+    errors = [
+        name for name, thing in vars(tb.errors).items() if inspect.isclass(thing) and issubclass(thing, Exception)
+    ]
+    for title, module, names in (
+        ("Errors and warnings", "tanbark.errors", errors),
+        ("Pictures", "tanbark.plot", tb.plot.__all__),
+    ):
+        parts.append(f"## {title}: `{module}`\n\n{_autosummary(f'{module}.{name}' for name in names)}")
     return "\n\n".join(parts) + "\n"
+
+
+def estimators() -> list[type]:
+    """List the public classes that have options."""
+    things = [getattr(tb, name) for name in tb.__all__]
+    return [thing for thing in things if inspect.isclass(thing) and hasattr(thing, "get_params")]
+
+
+def options() -> str:
+    """List every option with its meaning, the estimators that have it, and their defaults."""
+    parts = [
+        "# The options",
+        "One name, one meaning: every option of every classifier and part, with its default. Where defaults or meanings "
+        "differ, the reason is given.",
+    ]
+    for name, uses in described(estimators()).items():
+        parts.append(f"## `{name}`")
+        if name in OPTIONS:
+            kind, meaning = OPTIONS[name]
+            parts.append(f"{meaning.replace('{smoothing}', 'of the learner')} *({kind})*")
+        alike: dict[tuple[str, str], list[str]] = {}
+        for use in sorted(uses, key=lambda use: use.estimator.lower()):
+            alike.setdefault((repr(use.default), _own(name, use)), []).append(f"`{use.estimator}`")
+        lines = [f"- default `{default}`: {', '.join(names)}{own}" for (default, own), names in alike.items()]
+        parts.append("\n".join(lines))
+        if name in REASONS:
+            parts.append(f"*Why they differ*: {REASONS[name]}")
+    return "\n\n".join(_linked(part) for part in parts) + "\n"
+
+
+def _own(name: str, use: Use) -> str:
+    """Return the values and the meaning that an estimator gives an option itself."""
+    shared = name in OPTIONS and use.meaning.startswith(OPTIONS[name].meaning.partition("{")[0].rstrip())
+    return "" if shared and use.kind == OPTIONS[name].kind else f". {use.meaning} *({use.kind})*"
+
+
+def _linked(text: str) -> str:
+    """Turn the references of docstrings into code, which Markdown knows."""
+    return re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", text).replace("``", "`")
 
 
 def _autosummary(names: object) -> str:

@@ -53,6 +53,6 @@ def posteriors(clf, X):
     for k in range(len(X)):
         try:
             out.append(clf.predict_proba(X.iloc[k : k + 1])[0])
-        except tb.InputError:
+        except tb.errors.InputError:
             out.append(None)
     return out

@@ -105,7 +105,7 @@ def run(folder: Path, data_folder: Path, only: str) -> dict[str, Any]:
                 if only in f"{data.name}~{name}" and fits(case, data):
                     try:
                         found[f"{data.name}~{name}"] = measure(name, data, folder, Path(scratch))
-                    except tb.TanbarkError as error:
+                    except tb.errors.TanbarkError as error:
                         found[f"{data.name}~{name}"] = {"error": type(error).__name__}
             print(f"{data.name:15} {time.perf_counter() - start:6.1f} s", file=sys.stderr, flush=True)
     return found
@@ -139,7 +139,7 @@ def loading(recorded: dict[str, Any], folder: Path, data_folder: Path, only: str
             warnings.simplefilter("ignore")
             try:
                 whole, missing = predictions(tb.load(folder / f"{name}.json"), sets[name.partition("~")[0]])
-            except tb.TanbarkError as error:
+            except tb.errors.TanbarkError as error:
                 faults.append(f"{name}: the recorded file does not load: {error}")
                 continue
         far = max(np.abs(whole - before["whole"]).max(), np.abs(missing - before["missing"]).max())

@@ -50,7 +50,7 @@ def random_network(n: int = 37, n_arcs: int = 46, seed: int = 0) -> Known:
 
 def published(path: Path) -> Known:
     """Take a network from a file in any format that Tanbark reads."""
-    network = tb.read_network(path)
+    network = tb.export.read_network(path)
     order, sizes = network.dag.order, network.schema.cardinalities
     place = {node: position for position, node in enumerate(order)}
     return Known(

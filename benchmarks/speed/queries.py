@@ -92,8 +92,8 @@ def rows_by_pyagrum(net: Any, target: str, rows: list[dict[str, Any]]) -> Any:
 def single(name: str, network: tb.Network, n: int, rounds: int, clock: Clock) -> list[Line]:
     from pgmpy.inference import VariableElimination
 
-    asked, net = questions(network, n, 1), tb.to_pyagrum(network)
-    model = VariableElimination(tb.to_pgmpy(network))
+    asked, net = questions(network, n, 1), tb.export.to_pyagrum(network)
+    model = VariableElimination(tb.export.to_pgmpy(network))
     for (target, evidence), theirs in zip(asked, by_pyagrum(net, asked), strict=True):
         assert np.abs(network.query(target, evidence).values - theirs).max() < 1e-9
     fresh: Callable[[], tb.Network] = lambda: tb.Network(network.schema, network.dag, network.tables)  # noqa: E731
@@ -123,7 +123,7 @@ def single(name: str, network: tb.Network, n: int, rounds: int, clock: Clock) ->
 
 
 def batch(name: str, network: tb.Network, n: int, n_seen: int, rounds: int, clock: Clock) -> Line:
-    target, net = network.dag.names[3], tb.to_pyagrum(network)
+    target, net = network.dag.names[3], tb.export.to_pyagrum(network)
     rng = np.random.default_rng(5)
     seen = [network.dag.names[k] for k in rng.permutation(len(network.dag.names)) if k != 3][:n_seen]
     frame = network.sample(n, random_state=2, backend="pandas")[seen]

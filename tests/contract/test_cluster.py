@@ -81,7 +81,7 @@ def test_prediction_maps_over_the_pieces(client, frame, paths, tmp_path):
 
 def test_a_bad_value_on_a_worker_is_told_here(client, frame, paths):
     schema = tb.TAN().fit(frame.iloc[:5].drop(columns="class"), frame["class"].iloc[:5]).schema_
-    with pytest.raises(tb.InputError, match="schema does not know"):
+    with pytest.raises(tb.errors.InputError, match="schema does not know"):
         tb.TAN().fit(tb.scan(paths, target="class", schema=schema, client=client))
 
 
@@ -108,15 +108,15 @@ def test_lost_workers_and_a_lost_scheduler_change_no_count_or_are_said(frame, pa
         client.run_on_scheduler(allow_no_failures)
         lazy = dd.from_delayed([dask.delayed(hungry)()], meta=pd.DataFrame({"x": [0], "class": ["a"]}))
         greedy = tb.scan(lazy, target="class", client=client)
-        with pytest.raises(tb.ClusterError, match="ended several workers, most likely for lack of memory"):
+        with pytest.raises(tb.errors.ClusterError, match="ended several workers, most likely for lack of memory"):
             tb.NaiveBayes().fit(greedy)
         monkeypatch.setattr("tanbark.counts.partitioned.dask.PATIENCE", 1.0)
-        with pytest.raises(tb.ClusterError, match="no worker left"):
+        with pytest.raises(tb.errors.ClusterError, match="no worker left"):
             tb.NaiveBayes().fit(rows)
         killer = threading.Timer(0.5, cluster.scheduler.kill)
         killer.start()
         monkeypatch.setattr("tanbark.counts.partitioned.dask.PATIENCE", 5.0)
-        with pytest.raises(tb.ClusterError, match="scheduler is lost"):
+        with pytest.raises(tb.errors.ClusterError, match="scheduler is lost"):
             tb.NaiveBayes().fit(rows)
         killer.join()
 
@@ -171,5 +171,5 @@ class _Waiting:
 @pytest.mark.parametrize("others", [[], [{"status": "running", "metrics": {"task_counts": {}}}]])
 def test_a_worker_that_is_paused_for_ever_is_told(others, monkeypatch):
     monkeypatch.setattr("tanbark.counts.partitioned.dask.PATIENCE", 0.05)
-    with pytest.raises(tb.ClusterError, match="paused for lack of memory"):
+    with pytest.raises(tb.errors.ClusterError, match="paused for lack of memory"):
         DaskCluster(_Waiting({"status": "paused", "metrics": {}}, *others)).compute(None)

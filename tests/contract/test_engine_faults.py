@@ -28,7 +28,7 @@ def test_a_truncated_parquet_file_is_refused(share, frame, tmp_path):
     path = write(frame, tmp_path / "rows.parquet")
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(tb.InputError, match=r"rows\.parquet cannot be read"):
+    with pytest.raises(tb.errors.InputError, match=r"rows\.parquet cannot be read"):
         tb.TAN().fit(path, target="class")
 
 
@@ -38,7 +38,7 @@ def test_damage_inside_a_parquet_file_is_refused(frame, tmp_path):
     middle = len(whole) // 3
     whole[middle : middle + 400] = bytes(400)
     path.write_bytes(bytes(whole))
-    with pytest.raises(tb.InputError, match="cannot be read"):
+    with pytest.raises(tb.errors.InputError, match="cannot be read"):
         tb.TAN().fit(path, target="class")
 
 
@@ -51,7 +51,7 @@ def test_truncated_arrow_and_gzip_files_are_refused(frame, tmp_path):
     for name in ("rows.arrow", "rows.csv.gz"):
         path = tmp_path / name
         path.write_bytes(path.read_bytes()[:-40])
-        with pytest.raises(tb.InputError, match="cannot be read"):
+        with pytest.raises(tb.errors.InputError, match="cannot be read"):
             tb.TAN().fit(path, target="class")
 
 
@@ -59,24 +59,24 @@ def test_a_csv_row_with_too_few_values_is_refused(frame, tmp_path):
     frame.to_csv(tmp_path / "rows.csv", index=False)
     with (tmp_path / "rows.csv").open("a") as file:
         file.write("red,1\n")
-    with pytest.raises(tb.InputError, match="cannot be read"):
+    with pytest.raises(tb.errors.InputError, match="cannot be read"):
         tb.TAN().fit(tmp_path / "rows.csv", target="class")
 
 
 def test_a_column_that_changes_its_type_is_refused(frame, tmp_path):
     write(frame, tmp_path / "a.parquet")
     write(frame.assign(level=frame["level"].map({0: "low", 1: "mid", 2: "high"})), tmp_path / "b.parquet")
-    with pytest.raises(tb.InputError, match="'level' holds numbers in some rows and strings in others"):
+    with pytest.raises(tb.errors.InputError, match="'level' holds numbers in some rows and strings in others"):
         tb.TAN().fit(tmp_path, target="class")
     schema = tb.TAN().fit(tmp_path / "a.parquet", target="class").schema_
-    with pytest.raises(tb.InputError, match="'level' held numbers in training and now holds strings"):
+    with pytest.raises(tb.errors.InputError, match="'level' held numbers in training and now holds strings"):
         tb.TAN().fit(tb.scan(tmp_path, target="class", schema=schema))
 
 
 def test_a_csv_column_that_changes_its_type_is_refused_or_read_as_told(tmp_path):
     rows = ["zip,class"] + [f"{k % 3},{k % 2}" for k in range(1_500_000)] + ["A,1"]
     (tmp_path / "rows.csv").write_text("\n".join(rows) + "\n")
-    with pytest.raises(tb.InputError, match="types="):
+    with pytest.raises(tb.errors.InputError, match="types="):
         tb.NaiveBayes().fit(tmp_path / "rows.csv", target="class")
     model = tb.NaiveBayes().fit(tb.scan(tmp_path / "rows.csv", target="class", types={"zip": "string"}))
     assert model.schema_.columns[0].levels == ("0", "1", "2", "A")
@@ -91,7 +91,7 @@ def test_categories_that_come_late_are_learnt_and_with_a_schema_refused(frame, t
     assert saved(ours, tmp_path / "a.json") == saved(theirs, tmp_path / "b.json")
     schema = tb.TAN().fit(frame.drop(columns="class"), frame["class"]).schema_
     with pytest.raises(
-        tb.InputError, match=r"'text' holds 1 values that the schema does not know, such as \['violet'\]"
+        tb.errors.InputError, match=r"'text' holds 1 values that the schema does not know, such as \['violet'\]"
     ):
         tb.TAN().fit(tb.scan(path, target="class", schema=schema))
 
@@ -111,14 +111,14 @@ def test_empty_parts_count_nothing(frame, tmp_path):
     ours = tb.TAN().fit(tmp_path, target="class")
     theirs = tb.TAN().fit(frame.drop(columns="class"), frame["class"])
     assert saved(ours, tmp_path / "x.json") == saved(theirs, tmp_path / "y.json")
-    with pytest.raises(tb.InputError, match="no rows to learn from"):
+    with pytest.raises(tb.errors.InputError, match="no rows to learn from"):
         tb.TAN().fit(tmp_path / "a.parquet", target="class")
 
 
 def test_columns_that_a_part_lacks_are_named(frame, tmp_path):
     write(frame, tmp_path / "a.parquet")
     write(frame.drop(columns="level"), tmp_path / "b.parquet")
-    with pytest.raises(tb.InputError, match=r"b\.parquet lacks the columns \['level'\]"):
+    with pytest.raises(tb.errors.InputError, match=r"b\.parquet lacks the columns \['level'\]"):
         tb.TAN().fit(tmp_path, target="class")
 
 
@@ -126,19 +126,19 @@ def test_gaps_in_the_class_and_wrong_names_are_refused(frame, tmp_path):
     broken = frame.copy()
     broken.loc[7, "class"] = None
     path = write(broken, tmp_path / "rows.parquet")
-    with pytest.raises(tb.InputError, match="NaN or None in 1 rows"):
+    with pytest.raises(tb.errors.InputError, match="NaN or None in 1 rows"):
         tb.TAN().fit(path, target="class")
-    with pytest.raises(tb.InputError, match="Did you mean 'class'"):
+    with pytest.raises(tb.errors.InputError, match="Did you mean 'class'"):
         tb.TAN().fit(path, target="clas")
-    with pytest.raises(tb.OptionError, match="target="):
+    with pytest.raises(tb.errors.OptionError, match="target="):
         tb.TAN().fit(path)
-    with pytest.raises(tb.InputError, match="no file or directory"):
+    with pytest.raises(tb.errors.InputError, match="no file or directory"):
         tb.TAN().fit(tmp_path / "none.parquet", target="class")
 
 
 def test_a_learner_that_needs_all_rows_says_what_they_take(frame, tmp_path):
     path = write(pd.concat([frame] * 9000), tmp_path / "rows.parquet")
-    with pytest.raises(tb.InputError, match="must see each row many times"):
+    with pytest.raises(tb.errors.InputError, match="must see each row many times"):
         tb.ExactANB().fit(tb.scan(path, target="class", max_memory=1 << 20))
 
 
@@ -184,5 +184,5 @@ def test_an_interrupted_fit_goes_on_where_it_was(frame, tmp_path, monkeypatch):
     damaged = next(iter((tmp_path / "kept").glob("*.npz")))
     for damaged in (tmp_path / "kept").glob("*.npz"):
         damaged.write_bytes(damaged.read_bytes()[:50])
-    with pytest.raises(tb.InputError, match="damaged"):
+    with pytest.raises(tb.errors.InputError, match="damaged"):
         tb.KDB().fit(tb.scan(path, target="class", checkpoint=tmp_path / "kept"))

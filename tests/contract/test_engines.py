@@ -210,5 +210,5 @@ def test_rows_that_are_read_often_are_kept_in_a_file(name, scratch, frame, parqu
 
 
 def test_a_bad_folder_for_scratch_is_refused(frame):
-    with pytest.raises(tb.OptionError, match="scratch must be True, False or the path of a folder"):
+    with pytest.raises(tb.errors.OptionError, match="scratch must be True, False or the path of a folder"):
         tb.scan(frame, target="class", scratch="no such folder")

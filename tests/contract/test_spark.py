@@ -140,23 +140,23 @@ def test_prediction_writes_a_file_for_each_part(session, frame, lazy, paths, tmp
 
 def test_what_is_wrong_on_an_executor_is_told_here(session, frame, lazy, by_two):
     schema = tan(frame.iloc[:5]).schema_
-    with pytest.raises(tb.InputError, match="schema does not know, such as"):
+    with pytest.raises(tb.errors.InputError, match="schema does not know, such as"):
         tb.TAN().fit(tb.scan(lazy, target="class", schema=schema))
     broken = session.sql("select id, if(id < 4, 'a', raise_error('no such row')) as class from range(5)")
-    with pytest.raises(tb.ClusterError, match=r"Spark gave the job up: .*no such row"):
+    with pytest.raises(tb.errors.ClusterError, match=r"Spark gave the job up: .*no such row"):
         tb.NaiveBayes().fit(broken, target="class")
 
 
 def test_columns_that_cannot_be_read_are_named(session):
     nested = session.sql("select array(id) as many, id as one, 'a' as class from range(0, 4, 1, 1)")
-    with pytest.raises(tb.InputError, match="'many' holds array; a column must hold one plain value"):
+    with pytest.raises(tb.errors.InputError, match="'many' holds array; a column must hold one plain value"):
         tb.NaiveBayes().fit(nested, target="class")
     assert tb.NaiveBayes().fit(tb.scan(nested, target="class", columns=["one"])).n_features_in_ == 1
     twice = session.sql("select id, id, 'a' as class from range(0, 4, 1, 1)")
-    with pytest.raises(tb.InputError, match=r"\['id'\] occur more than once"):
+    with pytest.raises(tb.errors.InputError, match=r"\['id'\] occur more than once"):
         tb.NaiveBayes().fit(twice, target="class")
     dates = session.sql("select current_date() as day, 'a' as class from range(0, 4, 1, 1)")
-    with pytest.raises(tb.InputError, match="'day' holds dates or times"):
+    with pytest.raises(tb.errors.InputError, match="'day' holds dates or times"):
         tb.NaiveBayes().fit(dates, target="class")
 
 
@@ -167,26 +167,26 @@ def test_rows_that_cannot_be_sent_are_refused(session, frame):
         with lock:
             return [frame]
 
-    with pytest.raises(tb.InputError, match="cannot be sent to Spark's executors"):
+    with pytest.raises(tb.errors.InputError, match="cannot be sent to Spark's executors"):
         tb.TAN().fit(tb.scan(frames, target="class", client=session))
 
 
 def test_wrong_clients_are_refused(session, frame, lazy, paths):
-    with pytest.raises(tb.InputError, match=r"a dask\.distributed\.Client or a SparkSession; got object"):
+    with pytest.raises(tb.errors.InputError, match=r"a dask\.distributed\.Client or a SparkSession; got object"):
         tb.scan(paths, target="class", client=object())
-    with pytest.raises(tb.InputError, match="with a Spark frame its SparkSession; got object"):
+    with pytest.raises(tb.errors.InputError, match="with a Spark frame its SparkSession; got object"):
         tb.scan(lazy, target="class", client=object())
     dask = pytest.importorskip("dask.dataframe")
-    with pytest.raises(tb.InputError, match=r"with a Dask frame a dask\.distributed\.Client; got SparkSession"):
+    with pytest.raises(tb.errors.InputError, match=r"with a Dask frame a dask\.distributed\.Client; got SparkSession"):
         tb.scan(dask.from_pandas(frame, npartitions=2), target="class", client=session)
     kind = {"__module__": "pyspark.sql.connect.session", "createDataFrame": None, "sql": None}
-    with pytest.raises(tb.InputError, match="Spark Connect"):
+    with pytest.raises(tb.errors.InputError, match="Spark Connect"):
         tb.scan(paths, target="class", client=type("SparkSession", (), kind)())
 
 
 def test_packages_that_spark_needs_are_named(lazy, monkeypatch):
     monkeypatch.setattr(spark, "find_spec", lambda name: None if name == "pyarrow" else name)
-    with pytest.raises(tb.MissingPackageError, match=r'needs pyarrow too.*pip install "tanbark\[spark\]"'):
+    with pytest.raises(tb.errors.MissingPackageError, match=r'needs pyarrow too.*pip install "tanbark\[spark\]"'):
         tb.scan(lazy, target="class")
 
 
@@ -202,7 +202,7 @@ def test_a_task_that_dies_is_done_again_and_counts_once(session, frame, paths, t
     ours = tb.TAN().fit(dying(rows, paths, tmp_path / "once", 1))
     assert len(list((tmp_path / "once").iterdir())) == 1
     assert saved(ours, tmp_path / "a.json") == saved(theirs, tmp_path / "b.json")
-    with pytest.raises(tb.ClusterError, match="again and again, most likely for lack of memory"):
+    with pytest.raises(tb.errors.ClusterError, match="again and again, most likely for lack of memory"):
         tb.TAN().fit(dying(rows, paths[:1], tmp_path / "often", 99))
 
 
@@ -224,7 +224,7 @@ def test_finished_passes_are_kept(session, frame, paths, tmp_path, monkeypatch):
     assert saved(ours, tmp_path / "a.json") == saved(theirs, tmp_path / "b.json")
     assert (ours.passes_, len(asked)) == (1, 4)  # the schema and all pairs were there
     assert tb.KDB().fit(tb.scan(paths, target="class", checkpoint=tmp_path / "kept")).passes_ == 0
-    with pytest.raises(tb.OptionError, match="checkpoint needs files"):
+    with pytest.raises(tb.errors.OptionError, match="checkpoint needs files"):
         tb.KDB().fit(tb.scan(session.range(3).selectExpr("id", "id as x"), target="x", checkpoint=tmp_path))
 
 
@@ -233,5 +233,5 @@ def test_a_stopped_session_is_said(session, lazy, paths):
     frames, files = tb.scan(lazy, target="class"), tb.scan(paths, target="class", client=session)
     session.stop()
     for rows in (frames, files):
-        with pytest.raises(tb.ClusterError, match="session is stopped"):
+        with pytest.raises(tb.errors.ClusterError, match="session is stopped"):
             tb.TAN().fit(rows)

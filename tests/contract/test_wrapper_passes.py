@@ -186,13 +186,13 @@ def test_rows_that_fit_are_taken_into_memory(monkeypatch):
 
 def test_folds_that_do_not_fit_are_refused():
     rows = replace(tb.scan(mixed_table(rows=60), target="class"), max_memory=100)
-    with pytest.raises(tb.InputError, match=r"the fold of every row.*60 rows.*120 bytes, above max_memory=100"):
+    with pytest.raises(tb.errors.InputError, match=r"the fold of every row.*60 rows.*120 bytes, above max_memory=100"):
         tb.FSSJ(cv=3).fit(rows)
 
 
 def test_what_needs_rows_still_says_so():
     rows = replace(tb.scan(mixed_table(rows=60), target="class"), max_memory=200)
-    with pytest.raises(tb.InputError, match="must see each row many times"):
+    with pytest.raises(tb.errors.InputError, match="must see each row many times"):
         tb.HillClimbTAN(cv=3, parameters=tb.WANBIA()).fit(rows)
 
 
@@ -206,5 +206,5 @@ def test_rows_that_change_between_passes_are_refused(change, rows_then):
         return [frame if len(calls) < change else pd.concat([frame, frame])[:rows_then]]
 
     rows = replace(tb.scan(source, target="class", scratch=False), max_memory=100)
-    with pytest.raises(tb.InputError, match="The rows changed while they were read"):
+    with pytest.raises(tb.errors.InputError, match="The rows changed while they were read"):
         tb.SelectiveNaiveBayes(cv=3).fit(rows)

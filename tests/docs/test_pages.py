@@ -2,6 +2,7 @@
 
 import doctest
 import importlib.util
+import inspect
 import io
 import re
 import shlex
@@ -98,6 +99,16 @@ def test_every_learner_has_its_picture_and_every_name_its_page(tmp_path):
     listed = re.findall(r"^   tanbark\.(\w+)$", reference, flags=re.MULTILINE)
     values = {each for each in tb.__all__ if not callable(getattr(tb, each))}
     assert sorted(listed) == sorted(set(tb.__all__) - values)
+
+
+def test_the_page_of_options_lists_each_with_its_estimators():
+    page = generate().options()
+    for cls in generate().estimators():
+        for option in inspect.signature(cls).parameters:
+            section = page.partition(f"\n## `{option}`\n")[2].partition("\n## ")[0]
+            assert f"`{cls.__name__}`" in section, (cls.__name__, option)
+    assert "{smoothing}" not in page
+    assert ":class:" not in page
 
 
 def test_every_page_is_reached():

@@ -184,5 +184,5 @@ def test_rules_are_kept():
     assert (first[0], first[2]) not in learnt.dag.arcs()
     assert ("x3", "class") in learnt.dag.arcs()
     assert bnc2p.learn(MemoryCounts(table), max_cells=1).dag.n_arcs == 0
-    with pytest.raises(tb.OptionError, match="start must be"):
+    with pytest.raises(tb.errors.OptionError, match="start must be"):
         bnc2p.learn(MemoryCounts(table), start="tan")

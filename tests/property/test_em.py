@@ -90,10 +90,10 @@ def test_pair_marginals_are_those_of_enumeration(seed, n_features):
 
 def test_a_tree_that_is_too_wide_is_refused_with_its_width():
     names = tuple(f"x{i}" for i in range(26))
-    schema = tb.Schema(tuple(tb.Column(n, "category", "number", (0, 1)) for n in names))
+    schema = tb.table.Schema(tuple(tb.table.Column(n, "category", "number", (0, 1)) for n in names))
     dag = Dag(names, (*((),) * 25, tuple(range(25))))
     network = Network(schema, dag, (*(np.full(2, 0.5),) * 25, np.full((1,) * 26, 1.0)))
-    with pytest.raises(tb.TableTooLargeError, match="over 26 columns"):
+    with pytest.raises(tb.errors.TableTooLargeError, match="over 26 columns"):
         junction_tree(network)
 
 

@@ -84,13 +84,19 @@ def test_every_public_method_is_documented(name):
             assert inspect.getdoc(thing), f"{name}.{method}"
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_errors_and_warnings_have_one_root(name):
-    cls = getattr(tb, name)
-    if issubclass(cls, Warning):
-        assert issubclass(cls, tb.TanbarkWarning)
-    elif issubclass(cls, Exception):
-        assert issubclass(cls, tb.TanbarkError)
+def test_errors_and_warnings_have_one_root():
+    raised = [cls for cls in vars(tb.errors).values() if inspect.isclass(cls) and issubclass(cls, Exception)]
+    assert len(raised) > 10
+    for cls in raised:
+        assert issubclass(cls, tb.errors.TanbarkWarning if issubclass(cls, Warning) else tb.errors.TanbarkError)
+        assert not hasattr(tb.public, cls.__name__)
+
+
+def test_few_names_are_at_the_top():
+    assert len(tb.__all__) <= 50
+    kinds = {name: getattr(tb, name) for name in tb.__all__}
+    values = {name for name, thing in kinds.items() if inspect.isclass(thing) and not hasattr(thing, "get_params")}
+    assert values == {"Dag", "Network"}
 
 
 def test_the_learners_are_told_of():

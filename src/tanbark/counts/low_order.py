@@ -239,7 +239,7 @@ class StoredCounts(CountEngine):
             raise InputError(msg)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file for ``tanbark.load_counts``; it appears under its name only when it is whole."""
+        """Write the counts to a file for :func:`load_counts`; the file is written atomically."""
         columns = [column_document(column) for column in self.schema.columns]
         head = {"format": FORMAT, "version": VERSION, "order": self.order, "columns": columns}
         header = np.frombuffer(json.dumps(head, ensure_ascii=True).encode(), np.uint8)

@@ -236,6 +236,7 @@ REASONS: dict[str, str] = {
     "rule, 1, is the default elsewhere.",
     "criterion": "Every learner maximises what it was published with, and lists the values that it knows.",
     "max_parents": "KDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion limits them.",
+    "max_iter": "An iteration of EM goes through all rows; one of WANBIA's optimiser is a step of L-BFGS.",
     "n_jobs": "ModelAveraging spends its threads on whole models.",
     "parameters": "AODE and A2DE take smoothings only; the default smoothing is that of the learner, see "
     "`tanbark.LEARNERS`.",

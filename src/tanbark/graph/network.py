@@ -186,7 +186,7 @@ class Network:
         -------
         Posterior, or Posteriors for a frame
 
-        Evidence of probability zero is an :class:`~tanbark.ImpossibleEvidenceError`.
+        Evidence of probability zero is an :class:`~tanbark.errors.ImpossibleEvidenceError`.
         """
         from tanbark.inference import queries
 
@@ -223,7 +223,7 @@ class Network:
     ) -> Any:
         """Return P(evidence), or its logarithm; an array for a frame of evidence. Impossible evidence has zero.
 
-        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.TableTooLargeError`.
+        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.errors.TableTooLargeError`.
         """
         from tanbark.inference import queries
 
@@ -232,7 +232,7 @@ class Network:
     def log_likelihood(self, data: Any, *, per_row: bool = False, max_entries: int | None = None) -> Any:
         """Return the log-likelihood of a frame, in nats, missing values and columns summed out; or that of every row.
 
-        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.TableTooLargeError`.
+        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.errors.TableTooLargeError`.
         """
         from tanbark.inference import queries
 
@@ -246,7 +246,7 @@ class Network:
         """Draw rows from the network, or exactly from its posterior given evidence, as a frame.
 
         ``random_state`` is a seed or a ``numpy.random.Generator``; the same seed gives the same rows.
-        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.TableTooLargeError`.
+        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.errors.TableTooLargeError`.
         """
         from tanbark.inference import sampling
 

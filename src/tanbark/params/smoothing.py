@@ -101,7 +101,7 @@ class BDeu(Smoothing):
     Parameters
     ----------
     ess : float, default 1.0
-        Equivalent sample size of the Dirichlet prior; 0 is maximum likelihood.
+        Equivalent sample size of the Dirichlet prior (BDeu).
     """
 
     ess: float = 1.0

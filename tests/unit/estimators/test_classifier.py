@@ -162,17 +162,17 @@ def test_the_criterion_is_an_option_and_score_the_method(rows):
 def test_options_are_stored_as_given_and_checked_in_fit(rows):
     model = tb.TAN(criterion="bicc", parameters=-1)
     assert model.get_params()["parameters"] == -1
-    with pytest.raises(tb.OptionError, match="alpha"):
+    with pytest.raises(tb.errors.OptionError, match="alpha"):
         model.fit(*rows)
-    with pytest.raises(tb.OptionError, match="Did you mean 'bic'"):
+    with pytest.raises(tb.errors.OptionError, match="Did you mean 'bic'"):
         model.set_params(parameters=1).fit(*rows)
     with pytest.raises(ValueError, match="Invalid parameter"):
         model.set_params(colour="red")
-    with pytest.raises(tb.OptionError, match="Did you mean 'tan'"):
+    with pytest.raises(tb.errors.OptionError, match="Did you mean 'tan'"):
         tb.BayesNetClassifier("tann").fit(*rows)
-    with pytest.raises(tb.OptionError, match="Did you mean 'criterion'"):
+    with pytest.raises(tb.errors.OptionError, match="Did you mean 'criterion'"):
         tb.BayesNetClassifier("tan", options={"criterium": "bic"}).fit(*rows)
-    with pytest.raises(tb.InputError, match="no column"):
+    with pytest.raises(tb.errors.InputError, match="no column"):
         tb.FixedStructure([("class", "nowhere")]).fit(*rows)
 
 

@@ -54,13 +54,13 @@ def test_a_column_without_values_is_kept_and_tells_nothing(make, gap):
     X = pd.DataFrame({"x0": list("abab"), "x1": [1, 2, 2, 1], "empty": [gap] * 4})
     y = [0, 1, 0, 1]
     with pytest.warns(
-        tb.EmptyColumnWarning, match=r"no value in any row and carry no information about the class: \['empty'\]"
+        tb.errors.EmptyColumnWarning, match=r"no value in any row and carry no information about the class: \['empty'\]"
     ):
         clf = make().fit(X, y)
     assert clf.n_features_in_ == 3
     assert clf.schema_.names == ("x0", "x1", "empty", "class")
     assert clf.predict_proba(X) == pytest.approx(make().fit(X[["x0", "x1"]], y).predict_proba(X[["x0", "x1"]]))
-    with pytest.warns(tb.UnseenCategoryWarning, match="'empty': 4"):
+    with pytest.warns(tb.errors.UnseenCategoryWarning, match="'empty': 4"):
         assert clf.predict_proba(X.assign(empty=5)) == pytest.approx(clf.predict_proba(X))
 
 
@@ -104,7 +104,7 @@ def test_two_columns_of_ten_thousand_categories_in_a_tree_are_refused_by_name():
     message = (
         r"'right' \(10,000 states\) given left \(10,000 states\), class \(2 states\) needs 200,000,000 cells, above max"
     )
-    with pytest.raises(tb.TableTooLargeError, match=message):
+    with pytest.raises(tb.errors.TableTooLargeError, match=message):
         tb.TAN(categorical_features="all").fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -115,7 +115,7 @@ def test_two_columns_of_ten_thousand_categories_in_a_tree_are_refused_by_name():
 def test_two_columns_of_ten_thousand_categories_are_refused_in_batches_too():
     X = np.column_stack([np.arange(10_000), np.arange(10_000)])
     tracemalloc.start()
-    with pytest.raises(tb.TableTooLargeError, match=r"'x0' \(10,000 states\).*200,000,000 cells"):
+    with pytest.raises(tb.errors.TableTooLargeError, match=r"'x0' \(10,000 states\).*200,000,000 cells"):
         tb.TAN(categorical_features="all").partial_fit(X, np.arange(10_000) % 2)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -156,7 +156,7 @@ def test_rows_of_gaps_give_the_class_prior(name, class_prior):
 
 def test_rows_of_unseen_values_give_the_class_prior():
     clf = tb.TAN().fit([["a", 1], ["b", 2], ["a", 1]], [0, 1, 0])
-    with pytest.warns(tb.UnseenCategoryWarning, match="2 values in 1 rows"):
+    with pytest.warns(tb.errors.UnseenCategoryWarning, match="2 values in 1 rows"):
         assert clf.predict_proba([["z", 9]])[0] == pytest.approx([3 / 5, 2 / 5], abs=1e-15)
 
 

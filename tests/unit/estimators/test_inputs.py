@@ -17,7 +17,7 @@ Y = ["no", "yes", "no", "yes"]
 ARRAY = X[["whole", "real"]].to_numpy()
 
 
-def refused(message, error=tb.InputError):
+def refused(message, error=tb.errors.InputError):
     return pytest.raises(error, match=f"(?s){message}")
 
 
@@ -215,20 +215,20 @@ OPTIONS = [
 @pytest.mark.parametrize(("options", "message"), OPTIONS, ids=[str(options) for options, _ in OPTIONS])
 @pytest.mark.parametrize("cls", [tb.NaiveBayes, tb.TAN])
 def test_options_refused(cls, options, message):
-    with refused(message, tb.OptionError):
+    with refused(message, tb.errors.OptionError):
         cls(**options).fit(X, Y)
 
 
 def test_options_of_learners_refused():
-    with refused(r"criterion must be one of \['aic', 'bic', 'loglik', 'mml'\]; got 'mdl'", tb.OptionError):
+    with refused(r"criterion must be one of \['aic', 'bic', 'loglik', 'mml'\]; got 'mdl'", tb.errors.OptionError):
         tb.TAN(criterion="mdl").fit(X, Y)
-    with refused(r"learner must be one of \[.*'naive', .*\]; got 'tam'. Did you mean 'tan'\?", tb.OptionError):
+    with refused(r"learner must be one of \[.*'naive', .*\]; got 'tam'. Did you mean 'tan'\?", tb.errors.OptionError):
         tb.BayesNetClassifier("tam").fit(X, Y)
-    with refused("an option of learner 'tan' must be one of.*got 'scores'", tb.OptionError):
+    with refused("an option of learner 'tan' must be one of.*got 'scores'", tb.errors.OptionError):
         tb.BayesNetClassifier("tan", options={"scores": "bic"}).fit(X, Y)
     with refused(r"root must be the name of a feature; got 'rael'. Did you mean 'real'\?", ValueError):
         tb.TAN(root="rael").fit(X, Y)
-    with refused("root must be the name of a feature or its position from 0 to 2; got 3", tb.OptionError):
+    with refused("root must be the name of a feature or its position from 0 to 2; got 3", tb.errors.OptionError):
         tb.TAN(root=3).fit(X, Y)
 
 
@@ -236,14 +236,14 @@ def test_a_family_beyond_max_cells_is_named_with_its_cells():
     message = (
         r"The table of 'word' \(2 states\) given class \(2 states\) needs 4 cells, above max_cells=3.*raise max_cells"
     )
-    with refused(message, tb.TableTooLargeError):
+    with refused(message, tb.errors.TableTooLargeError):
         tb.NaiveBayes(max_cells=3).fit(X, Y)
 
 
 def test_our_errors_are_value_errors_and_ours():
-    for error in (tb.InputError, tb.OptionError, tb.TableTooLargeError):
+    for error in (tb.errors.InputError, tb.errors.OptionError, tb.errors.TableTooLargeError):
         assert issubclass(error, ValueError)
-        assert issubclass(error, tb.TanbarkError)
+        assert issubclass(error, tb.errors.TanbarkError)
 
 
 @pytest.mark.parametrize("cls", [tb.NaiveBayes, tb.TAN, tb.FixedStructure, tb.BayesNetClassifier])
@@ -262,7 +262,7 @@ SEEN = pd.DataFrame({"word": ["a", "z", "y", None], "whole": [1.0, 2.0, 9.0, np.
 
 def test_unseen_categories_are_counted_and_marginalised():
     clf = tb.NaiveBayes().fit(X, Y)
-    with pytest.warns(tb.UnseenCategoryWarning, match=r"3 values in 4 rows never seen.*'word': 2, 'whole': 1"):
+    with pytest.warns(tb.errors.UnseenCategoryWarning, match=r"3 values in 4 rows never seen.*'word': 2, 'whole': 1"):
         proba = clf.predict_proba(SEEN)
     blank = SEEN.assign(word=["a", None, None, None], whole=[1.0, 2.0, None, None])
     with warnings.catch_warnings():

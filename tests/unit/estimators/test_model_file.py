@@ -186,7 +186,7 @@ def test_a_loaded_model_learns_and_forgets_further(path):
 def test_one_class_one_feature_and_an_empty_column(path):
     one = tb.TAN().fit([[0], [1]], ["only", "only"])
     assert round_trip(one, path).predict([[1]]).tolist() == ["only"]
-    with pytest.warns(tb.EmptyColumnWarning):
+    with pytest.warns(tb.errors.EmptyColumnWarning):
         empty = tb.NaiveBayes().fit([[0, None], [1, None]], [0, 1])
     assert round_trip(empty, path).predict([[1, None]]).tolist() == [1]
 
@@ -223,7 +223,7 @@ class OwnDiscretizer(tb.MedianDiscretizer):
 )
 def test_what_cannot_come_back_is_not_written(model, match, path):
     model.fit(*make_frame())
-    with pytest.raises(tb.OptionError, match=match):
+    with pytest.raises(tb.errors.OptionError, match=match):
         model.save(path)
     assert not os.listdir(path.parent)
 
@@ -231,14 +231,14 @@ def test_what_cannot_come_back_is_not_written(model, match, path):
 @pytest.mark.skipif(np.longdouble(0).nbytes == 8, reason="long doubles are doubles here")
 def test_labels_that_json_cannot_hold_are_not_written(path):
     model = tb.NaiveBayes().fit([[0], [1]], np.array([0, 1], np.longdouble))
-    with pytest.raises(tb.OptionError, match="Labels of type"):
+    with pytest.raises(tb.errors.OptionError, match="Labels of type"):
         model.save(path)
 
 
 def test_options_changed_after_fit_are_not_written(path):
     X, y = make_frame()
     model = tb.NaiveBayes().fit(X, y).set_params(parameters=7.0)
-    with pytest.raises(tb.OptionError, match="Fit it again"):
+    with pytest.raises(tb.errors.OptionError, match="Fit it again"):
         model.save(path)
     model.fit(X, y).save(path)
 

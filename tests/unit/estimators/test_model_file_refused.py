@@ -45,7 +45,7 @@ def whole(tmp_path_factory):
 
 def refuse(path, content, match=None):
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-    with pytest.raises(tb.ModelFileError, match=match) as caught:
+    with pytest.raises(tb.errors.ModelFileError, match=match) as caught:
         tb.load(path)
     assert isinstance(caught.value, ValueError)
     assert str(path) in str(caught.value)
@@ -181,7 +181,7 @@ def test_a_small_file_takes_little_memory(path):
 def loads_or_refuses(path):
     try:
         return tb.load(path)
-    except tb.ModelFileError as error:
+    except tb.errors.ModelFileError as error:
         return error
 
 
@@ -209,7 +209,7 @@ def test_any_mutation_loads_or_is_refused(whole, path, data):
         document = changed(document, data.draw(st.sampled_from(places(document))), data.draw(JSON))
     path.write_text(json.dumps(document), encoding="utf-8")
     model = loads_or_refuses(path)
-    if isinstance(model, tb.TanbarkError):
+    if isinstance(model, tb.errors.TanbarkError):
         return
     X = np.full((1, model.n_features_in_), None, object)
     if hasattr(model, "feature_names_in_"):  # a mutation may take the names away

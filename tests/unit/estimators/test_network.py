@@ -61,7 +61,7 @@ def test_the_markov_blanket_of_the_class_is_what_matters():
     without = X.astype(float)
     without[:, 3] = np.nan
     assert model.predict_proba(X) == pytest.approx(model.predict_proba(without))
-    with pytest.raises(tb.InputError, match="Did you mean 'class'"):
+    with pytest.raises(tb.errors.InputError, match="Did you mean 'class'"):
         model.network_.markov_blanket("clas")
 
 
@@ -182,16 +182,22 @@ def test_the_joint_gives_the_posterior():
 def test_totals_want_known_labels_of_the_same_number():
     X, y = make_rows()
     model = tb.NaiveBayes().fit(X, y)
-    with pytest.raises(tb.InputError, match="none of the classes"):
+    with pytest.raises(tb.errors.InputError, match="none of the classes"):
         model.log_likelihood(X, y + 5)
-    with pytest.raises(tb.InputError, match="60 rows and y has 10 labels"):
+    with pytest.raises(tb.errors.InputError, match="60 rows and y has 10 labels"):
         model.aic(X, y[:10])
 
 
 @pytest.mark.parametrize(
     "error",
-    [tb.InputError, tb.OptionError, tb.ModelFileError, tb.MissingPackageError, tb.TableTooLargeError],
+    [
+        tb.errors.InputError,
+        tb.errors.OptionError,
+        tb.errors.ModelFileError,
+        tb.errors.MissingPackageError,
+        tb.errors.TableTooLargeError,
+    ],
 )
 def test_errors_are_ours(error):
-    assert issubclass(error, tb.TanbarkError)
-    assert issubclass(error, ImportError if error is tb.MissingPackageError else ValueError)
+    assert issubclass(error, tb.errors.TanbarkError)
+    assert issubclass(error, ImportError if error is tb.errors.MissingPackageError else ValueError)

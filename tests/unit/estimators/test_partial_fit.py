@@ -128,7 +128,7 @@ def test_a_batch_of_gaps_leaves_a_column_as_it_was(make, gaps):
 def test_a_column_without_values_at_first(make):
     X = pd.DataFrame({"late": [None, None, None, None], "word": ["a", "b", "a", "b"]})
     y = [0, 1, 1, 0]
-    with pytest.warns(tb.EmptyColumnWarning, match="late"):
+    with pytest.warns(tb.errors.EmptyColumnWarning, match="late"):
         clf = make().partial_fit(X, y)
     clf.partial_fit(X.assign(late=[1, 2, 1, 2]), y)
     assert clf.schema_.columns[0].levels == (1, 2)
@@ -143,9 +143,9 @@ Y4 = [0, 1, 0, 1]
 
 def test_unknown_labels_are_refused(make):
     message = r"y holds the label 2, which is none of the classes \[0, 1\].*partial_fit takes them as classes="
-    with pytest.raises(tb.InputError, match=message):
+    with pytest.raises(tb.errors.InputError, match=message):
         make().partial_fit(X4, Y4).partial_fit(X4, [0, 1, 2, 1])
-    with pytest.raises(tb.InputError, match=r"the label 1, which is none of the classes \[0, 3\]"):
+    with pytest.raises(tb.errors.InputError, match=r"the label 1, which is none of the classes \[0, 3\]"):
         make().partial_fit(X4, Y4, classes=[0, 3])
 
 
@@ -153,16 +153,16 @@ def test_unknown_labels_are_refused(make):
 def test_labels_of_another_number_are_refused_in_later_batches(make, labels):
     for learn in ("partial_fit", "forget"):
         clf = make().partial_fit(X4, Y4)
-        with pytest.raises(tb.InputError, match=f"X has 4 rows and y has {len(labels)} labels"):
+        with pytest.raises(tb.errors.InputError, match=f"X has 4 rows and y has {len(labels)} labels"):
             getattr(clf, learn)(X4, labels)
 
 
 def test_rows_never_learnt_cannot_be_forgotten(make):
     clf = make().partial_fit(X4, Y4)
     before = clf.predict_proba(X4)
-    with pytest.raises(tb.InputError, match="rows that were never added"):
+    with pytest.raises(tb.errors.InputError, match="rows that were never added"):
         clf.forget(pd.concat([X4, X4]), Y4 * 2)
-    with pytest.raises(tb.InputError, match="X holds 4 values that training never saw"):
+    with pytest.raises(tb.errors.InputError, match="X holds 4 values that training never saw"):
         clf.forget(X4.assign(a="ghost"), Y4)
     assert np.array_equal(clf.predict_proba(X4), before)
 
@@ -179,7 +179,7 @@ def test_a_tree_without_kept_counts_says_how_to_begin():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 900, (2000, 2))
     clf = tb.TAN(categorical_features="all").fit(X, np.arange(2000) % 2)
-    with pytest.raises(tb.OptionError, match=r"TAN keeps no counts to add to.*begin with partial_fit"):
+    with pytest.raises(tb.errors.OptionError, match=r"TAN keeps no counts to add to.*begin with partial_fit"):
         clf.partial_fit(X, np.arange(2000) % 2)
 
 
@@ -194,10 +194,10 @@ BAD_BATCHES = {
 def test_a_refused_batch_leaves_the_model_as_it_was(make, kind):
     clf = make().partial_fit(X4, Y4)
     schema, before = clf.schema_, clf.predict_proba(X4)
-    with pytest.raises(tb.InputError):
+    with pytest.raises(tb.errors.InputError):
         clf.partial_fit(BAD_BATCHES[kind], Y4)
     assert clf.schema_ == schema
-    with pytest.warns(tb.UnseenCategoryWarning, match="'a': 4"):
+    with pytest.warns(tb.errors.UnseenCategoryWarning, match="'a': 4"):
         clf.predict_proba(X4.assign(a="new"))
     assert np.array_equal(
         clf.partial_fit(X4, Y4).predict_proba(X4), make().fit(pd.concat([X4, X4]), Y4 * 2).predict_proba(X4)
@@ -209,7 +209,9 @@ def test_a_batch_too_large_for_max_cells_leaves_the_model_as_it_was():
     clf = tb.NaiveBayes(max_cells=10).partial_fit(X4, Y4)
     before = clf.predict_proba(X4)
     many = pd.DataFrame({"a": [f"new {k}" for k in range(8)], "b": 1})
-    with pytest.raises(tb.TableTooLargeError, match=r"'a' \(10 states\) given class \(2 states\) needs 20 cells"):
+    with pytest.raises(
+        tb.errors.TableTooLargeError, match=r"'a' \(10 states\) given class \(2 states\) needs 20 cells"
+    ):
         clf.partial_fit(many, [0, 1] * 4)
     assert clf.schema_ == clf.network_.schema
     assert np.array_equal(clf.predict_proba(X4), before)
@@ -219,6 +221,6 @@ def test_a_refused_fit_leaves_the_model_as_it_was():
     clf = tb.NaiveBayes(max_cells=10).fit(X4, Y4)
     before = clf.predict_proba(X4)
     many = pd.DataFrame({"a": [f"new {k}" for k in range(8)], "b": 1})
-    with pytest.raises(tb.TableTooLargeError):
+    with pytest.raises(tb.errors.TableTooLargeError):
         clf.fit(many, [0, 1] * 4)
     assert np.array_equal(clf.predict_proba(X4), before)

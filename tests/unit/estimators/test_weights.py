@@ -75,13 +75,13 @@ def test_categories_and_classes_of_weight_zero_are_unknown():
     clf = tb.NaiveBayes().fit(X, ["yes", "no", "phantom", "no"], sample_weight=[1, 1, 0, 1])
     assert clf.classes_.tolist() == ["no", "yes"]
     assert clf.schema_.columns[0].levels == ("a", "b")
-    with pytest.warns(tb.UnseenCategoryWarning, match="'word': 1"):
+    with pytest.warns(tb.errors.UnseenCategoryWarning, match="'word': 1"):
         clf.predict(pd.DataFrame({"word": ["ghost"], "real": [1.0]}))
 
 
 def test_a_column_observed_in_rows_of_weight_zero_only_is_empty():
     X = pd.DataFrame({"a": ["u", "v", "u"], "b": [np.nan, np.nan, 5.0]})
-    with pytest.warns(tb.EmptyColumnWarning, match=r"\['b'\]"):
+    with pytest.warns(tb.errors.EmptyColumnWarning, match=r"\['b'\]"):
         clf = tb.NaiveBayes().fit(X, [0, 1, 0], sample_weight=[1, 1, 0])
     assert clf.schema_.cardinalities == (2, 1, 2)
 

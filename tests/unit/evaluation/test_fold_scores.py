@@ -113,11 +113,11 @@ def test_classes_that_tie_go_to_the_first():
 @pytest.mark.parametrize("smooth", [-1, "1", None, True, float("nan"), float("inf")])
 def test_a_bad_smoothing_raises_an_error(smooth):
     table, folds = draw(np.random.default_rng(0))
-    with pytest.raises(tb.OptionError, match="alpha must be a number"):
+    with pytest.raises(tb.errors.OptionError, match="alpha must be a number"):
         evaluator(table, folds, alpha=smooth)
 
 
 def test_a_bad_scoring_raises_an_error():
     table, folds = draw(np.random.default_rng(0))
-    with pytest.raises(tb.OptionError, match=r"scoring must be one of .*Did you mean 'log-loss'"):
+    with pytest.raises(tb.errors.OptionError, match=r"scoring must be one of .*Did you mean 'log-loss'"):
         evaluator(table, folds, scoring="logloss")

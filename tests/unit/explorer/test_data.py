@@ -18,17 +18,17 @@ def small_rows(seed=0, n=200):
 
 def test_what_is_no_single_network_is_refused():
     X, y = small_rows()
-    with pytest.raises(tb.InputError, match="averages many networks"):
+    with pytest.raises(tb.errors.InputError, match="averages many networks"):
         tb.AODE().fit(X, y).explore()
-    with pytest.raises(tb.InputError, match="got TextNaiveBayes"):
+    with pytest.raises(tb.errors.InputError, match="got TextNaiveBayes"):
         write_page(tb.TextNaiveBayes(), "never.html")
-    with pytest.raises(tb.InputError, match="not fitted"):
+    with pytest.raises(tb.errors.InputError, match="not fitted"):
         make_page(tb.TAN())
     arcs = [("y", "x0"), ("y", "x1"), ("x0", "x1")]
     weighted = tb.FixedStructure(
         [(a.replace("y", "class"), b) for a, b in arcs], parameters=tb.AWNB(random_state=0)
     ).fit(X, y)
-    with pytest.raises(tb.InputError, match="weighted"):
+    with pytest.raises(tb.errors.InputError, match="weighted"):
         weighted.explore()
 
 
@@ -41,13 +41,13 @@ def test_a_network_that_is_too_wide_is_refused_by_name():
         names[k]: (tuple(names[p] for p in parents[k]), np.full([7] * (len(parents[k]) + 1), 1 / 7)) for k in range(n)
     }
     network = tb.Network.from_tables(states, tables)
-    with pytest.raises(tb.TableTooLargeError, match="widest over"):
+    with pytest.raises(tb.errors.TableTooLargeError, match="widest over"):
         network.explore()
 
 
 def test_a_large_graph_comes_without_a_drawing():
     names = tuple(f"v{k}" for k in range(160))
-    schema = tb.Schema(tuple(tb.Column(name, levels=("a", "b")) for name in names), has_class=False)
+    schema = tb.table.Schema(tuple(tb.table.Column(name, levels=("a", "b")) for name in names), has_class=False)
     network = tb.Network(schema, Dag(names, ((),) * 160), (np.full(2, 0.5),) * 160)
     assert page_data(network)["layout"] is None
     assert page_data(asia())["layout"] is not None

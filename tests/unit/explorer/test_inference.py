@@ -59,7 +59,7 @@ def check(told, network, target, known, softly):
     names = network.dag.names
     try:
         expected = np.asarray(network.query(names[target], known, soft=softly))
-    except tb.ImpossibleEvidenceError:
+    except tb.errors.ImpossibleEvidenceError:
         assert told["impossible"]
         return "impossible"
     assert not told["impossible"]

@@ -88,15 +88,15 @@ def test_types_cuts_and_the_class_survive(form):
     network = Net(Schema(columns), dag, tables)
     same(network, NAMED[form].loads(NAMED[form].dumps(network)))
     alike = tb.Network.from_tables({"A": [1, "1"]}, {"A": [0.5, 0.5]})
-    with pytest.raises(tb.InputError, match="would call '1'"):
+    with pytest.raises(tb.errors.InputError, match="would call '1'"):
         NAMED[form].dumps(alike)
 
 
 @pytest.mark.parametrize("name", ["net.bif", "net.xml", "net.net", "net.uai", "NET.BIF", "net.bif.gz"])
 def test_files_by_their_suffix(tmp_path, name):
     network = asia()
-    tb.write_network(network, tmp_path / name)
-    same(network, tb.read_network(tmp_path / name), named="uai" not in name)
+    tb.export.write_network(network, tmp_path / name)
+    same(network, tb.export.read_network(tmp_path / name), named="uai" not in name)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     if name.endswith("gz"):
         assert gzip.decompress((tmp_path / name).read_bytes()).startswith(b"network")
@@ -104,29 +104,29 @@ def test_files_by_their_suffix(tmp_path, name):
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "net.bif"
-    tb.write_network(asia(), path)
+    tb.export.write_network(asia(), path)
     before = path.read_bytes()
-    with pytest.raises(tb.InputError, match="half of a character"):
-        tb.write_network(tb.Network.from_tables({"\ud800": [0, 1]}, {"\ud800": [0.5, 0.5]}), path)
+    with pytest.raises(tb.errors.InputError, match="half of a character"):
+        tb.export.write_network(tb.Network.from_tables({"\ud800": [0, 1]}, {"\ud800": [0.5, 0.5]}), path)
     assert path.read_bytes() == before
     with pytest.raises(FileNotFoundError, match="no directory"):
-        tb.write_network(asia(), tmp_path / "none" / "net.bif")
-    with pytest.raises(tb.InputError, match="control character"):
-        tb.write_network(tb.Network.from_tables({"\x01": [0, 1]}, {"\x01": [0.5, 0.5]}), tmp_path / "net.xml")
+        tb.export.write_network(asia(), tmp_path / "none" / "net.bif")
+    with pytest.raises(tb.errors.InputError, match="control character"):
+        tb.export.write_network(tb.Network.from_tables({"\x01": [0, 1]}, {"\x01": [0.5, 0.5]}), tmp_path / "net.xml")
     assert [p.name for p in tmp_path.iterdir()] == ["net.bif"]
 
 
 def test_formats_that_cannot_be_told(tmp_path):
-    with pytest.raises(tb.OptionError, match="suffix"):
-        tb.write_network(asia(), tmp_path / "network")
-    with pytest.raises(tb.OptionError, match="Did you mean 'bif'"):
-        tb.write_network(asia(), tmp_path / "network", format="biff")
-    tb.write_network(asia(), tmp_path / "network", format="net")
-    same(asia(), tb.read_network(tmp_path / "network", format="net"))
-    tb.write_network(five_nodes(), tmp_path / "graph.dot")
+    with pytest.raises(tb.errors.OptionError, match="suffix"):
+        tb.export.write_network(asia(), tmp_path / "network")
+    with pytest.raises(tb.errors.OptionError, match="Did you mean 'bif'"):
+        tb.export.write_network(asia(), tmp_path / "network", format="biff")
+    tb.export.write_network(asia(), tmp_path / "network", format="net")
+    same(asia(), tb.export.read_network(tmp_path / "network", format="net"))
+    tb.export.write_network(five_nodes(), tmp_path / "graph.dot")
     assert "n0 -> n1;" in (tmp_path / "graph.dot").read_text()
-    with pytest.raises(tb.OptionError, match="only be written"):
-        tb.read_network(tmp_path / "graph.dot")
+    with pytest.raises(tb.errors.OptionError, match="only be written"):
+        tb.export.read_network(tmp_path / "graph.dot")
     assert set(FORMATS) == {"bif", "xmlbif", "net", "uai", "dot", "svg"}
 
 
@@ -214,25 +214,25 @@ DAMAGED = [
 def test_a_damaged_file_names_its_line(tmp_path, form, text, message):
     path = tmp_path / "damaged"
     path.write_text(text)
-    with pytest.raises(tb.ModelFileError, match=message) as caught:
-        tb.read_network(path, format=form)
+    with pytest.raises(tb.errors.ModelFileError, match=message) as caught:
+        tb.export.read_network(path, format=form)
     assert str(path) in str(caught.value)
 
 
 def test_an_encoding_that_there_is_not():
     text = xmlbif.dumps(five_nodes()).replace("UTF-8", "UTF-0")
-    with pytest.raises(tb.ModelFileError, match="line 1: expected text in UTF-8"):
+    with pytest.raises(tb.errors.ModelFileError, match="line 1: expected text in UTF-8"):
         xmlbif.loads(text)
 
 
 def test_bytes_that_are_no_text(tmp_path):
     path = tmp_path / "net.bif"
     path.write_bytes(b"network n {\n\xff")
-    with pytest.raises(tb.ModelFileError, match="line 2: expected text in UTF-8"):
-        tb.read_network(path)
+    with pytest.raises(tb.errors.ModelFileError, match="line 2: expected text in UTF-8"):
+        tb.export.read_network(path)
     (tmp_path / "net.bif.gz").write_bytes(gzip.compress(b"network n {}")[:-6])
-    with pytest.raises(tb.ModelFileError, match="damaged"):
-        tb.read_network(tmp_path / "net.bif.gz")
+    with pytest.raises(tb.errors.ModelFileError, match="damaged"):
+        tb.export.read_network(tmp_path / "net.bif.gz")
 
 
 @pytest.mark.parametrize("form", ["bif", "net", "uai", "xmlbif"])
@@ -243,7 +243,7 @@ def test_no_damage_goes_by_another_error(form, data):
     at = data.draw(st.integers(0, len(text) - 1))
     cut = data.draw(st.integers(0, 8))
     put = data.draw(st.text('{}()"|;,0.5 -a\\<>&=', max_size=3))
-    with contextlib.suppress(tb.ModelFileError):
+    with contextlib.suppress(tb.errors.ModelFileError):
         FORMATS[form].loads(text[:at] + put + text[at + cut :])
 
 

@@ -38,12 +38,12 @@ def test_text_needs_no_note():
 
 
 def test_a_note_that_does_not_fit_raises_an_error():
-    with pytest.raises(tb.InputError, match="does not fit"):
+    with pytest.raises(tb.errors.InputError, match="does not fit"):
         annotated("x", ["a", "b"], note(Column("x", "interval", "number", cuts=(0.5,))))
 
 
 def test_states_of_one_name_raise_an_error():
-    with pytest.raises(tb.InputError, match="two states"):
+    with pytest.raises(tb.errors.InputError, match="two states"):
         labels(Column("x", "category", "text", ("1", 1)))
 
 
@@ -51,7 +51,7 @@ def test_tokens_know_their_lines():
     reader = Reader(tokens("a {\n b;\n}", WORDS))
     assert [reader.take().line for _ in range(5)] == [1, 1, 2, 2, 3]
     assert reader.now.kind == "end"
-    with pytest.raises(tb.ModelFileError, match="line 3: expected ';', got the end of the file"):
+    with pytest.raises(tb.errors.ModelFileError, match="line 3: expected ';', got the end of the file"):
         reader.expect(";")
 
 

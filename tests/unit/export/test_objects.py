@@ -34,18 +34,18 @@ def same(left, right):
 @pytest.mark.parametrize("make", [asia, five_nodes])
 def test_networkx(make):
     network = make()
-    graph = tb.to_networkx(network)
+    graph = tb.export.to_networkx(network)
     assert sorted(graph.edges) == sorted(network.dag.arcs())
-    same(network, tb.from_networkx(graph))
+    same(network, tb.export.from_networkx(graph))
     del graph.nodes[network.dag.names[3]]["table"]
-    with pytest.raises(tb.InputError, match="must have 'states' and 'table'"):
-        tb.from_networkx(graph)
+    with pytest.raises(tb.errors.InputError, match="must have 'states' and 'table'"):
+        tb.export.from_networkx(graph)
 
 
 @needs_networkx
 def test_networkx_keeps_the_class():
     network = tb.NaiveBayes().fit([["a", 1], ["b", 0]], ["x", "y"]).network_
-    assert tb.from_networkx(tb.to_networkx(network)).schema == network.schema
+    assert tb.export.from_networkx(tb.export.to_networkx(network)).schema == network.schema
 
 
 @needs_pgmpy
@@ -53,27 +53,27 @@ def test_networkx_keeps_the_class():
 @pytest.mark.parametrize("make", [asia, five_nodes])
 def test_pgmpy(make):
     network = make()
-    model = tb.to_pgmpy(network)
+    model = tb.export.to_pgmpy(network)
     assert model.check_model()
-    same(network, tb.from_pgmpy(model))
+    same(network, tb.export.from_pgmpy(model))
 
 
 @needs_pyagrum
 @quietly
 def test_pyagrum():
     network = asia()
-    net = tb.to_pyagrum(network)
-    same(network, tb.from_pyagrum(net))
+    net = tb.export.to_pyagrum(network)
+    same(network, tb.export.from_pyagrum(net))
     other = sys.modules["pyagrum"].fastBN("A[0,2]->B{3|5|9}->C{no|yes}")
-    read = tb.from_pyagrum(other)
+    read = tb.export.from_pyagrum(other)
     assert [column.states() for column in read.schema.columns] == [(0, 1, 2), (3, 5, 9), ("no", "yes")]
 
 
-@pytest.mark.parametrize("convert", [tb.to_networkx, tb.to_pgmpy, tb.to_pyagrum])
+@pytest.mark.parametrize("convert", [tb.export.to_networkx, tb.export.to_pgmpy, tb.export.to_pyagrum])
 def test_a_package_that_is_not_installed_is_named(monkeypatch, convert):
     for name in ("networkx", "pgmpy", "pgmpy.models", "pgmpy.factors.discrete", "pyagrum"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(tb.MissingPackageError, match="pip install"):
+    with pytest.raises(tb.errors.MissingPackageError, match="pip install"):
         convert(asia())
 
 
@@ -103,7 +103,7 @@ def network(request, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path.write_text(published()[request.param])
-    return tb.read_network(path)
+    return tb.export.read_network(path)
 
 
 @needs_pgmpy
@@ -111,7 +111,7 @@ def network(request, tmp_path):
 def test_posteriors_are_those_of_pgmpy(network):
     from pgmpy.inference import VariableElimination
 
-    theirs = VariableElimination(tb.to_pgmpy(network))
+    theirs = VariableElimination(tb.export.to_pgmpy(network))
     for target, evidence in questions(network, 1, 15):
         factor = theirs.query([target], evidence, show_progress=False)
         ours = network.query(target, evidence)
@@ -123,7 +123,7 @@ def test_posteriors_are_those_of_pgmpy(network):
 def test_posteriors_are_those_of_pyagrum(network):
     import pyagrum as gum
 
-    net = tb.to_pyagrum(network)
+    net = tb.export.to_pyagrum(network)
     for target, evidence in questions(network, 2, 40):
         inference = gum.LazyPropagation(net)
         inference.setEvidence(evidence)
@@ -137,7 +137,7 @@ def test_posteriors_are_those_of_pyagrum(network):
 def test_best_states_of_some_variables_are_those_of_pgmpy(network):
     from pgmpy.inference import VariableElimination
 
-    theirs = VariableElimination(tb.to_pgmpy(network))
+    theirs = VariableElimination(tb.export.to_pgmpy(network))
     for target, evidence in questions(network, 4, 6):
         wanted = sorted({target, *[name for name in network.dag.names if name not in evidence][:2]})
         best = theirs.map_query(wanted, evidence, show_progress=False)
@@ -150,7 +150,7 @@ def test_best_states_of_some_variables_are_those_of_pgmpy(network):
 def test_best_states_of_some_variables_are_those_of_pyagrum(network):
     import pyagrum as gum
 
-    net = tb.to_pyagrum(network)
+    net = tb.export.to_pyagrum(network)
     for target, evidence in questions(network, 5, 6):
         wanted = {target, *[name for name in network.dag.names if name not in evidence][:2]}
         inference = gum.LazyPropagation(net)
@@ -173,7 +173,7 @@ def test_most_probable_explanations_are_those_of_pgmpy(name):
     from pgmpy.inference import VariableElimination
 
     network = small(name)
-    theirs = VariableElimination(tb.to_pgmpy(network))
+    theirs = VariableElimination(tb.export.to_pgmpy(network))
     for _, evidence in questions(network, 6, 6):
         best = theirs.map_query([n for n in network.dag.names if n not in evidence], evidence, show_progress=False)
         log_best = network.probability_of_evidence({**evidence, **best}, log=True)
@@ -187,7 +187,7 @@ def test_most_probable_explanations_are_those_of_pgmpy(name):
 def test_most_probable_explanations_are_those_of_pyagrum(name):
     """By the product of all its tables, at the evidence: LazyPropagation.mpe fails there with 'Empty tensor'."""
     network = small(name)
-    net = tb.to_pyagrum(network)
+    net = tb.export.to_pyagrum(network)
     joint = net.cpt(0)
     for node in sorted(net.nodes())[1:]:
         joint = joint * net.cpt(node)
@@ -222,7 +222,7 @@ def best_joint(net, evidence):
 @needs_pyagrum
 @quietly
 def test_most_probable_explanations_of_published_networks_are_those_of_pyagrum(network):
-    net = tb.to_pyagrum(network)
+    net = tb.export.to_pyagrum(network)
     for _, evidence in questions(network, 8, 4):
         ours = network.mpe(evidence)
         assert ours.joint == approx(best_joint(net, evidence), rel=1e-9)
@@ -236,13 +236,13 @@ def test_pyagrum_reads_what_we_write_and_we_what_it_writes(network, tmp_path, su
     import pyagrum as gum
 
     ours, theirs = tmp_path / f"ours.{suffix}", tmp_path / f"theirs.{suffix}"
-    tb.write_network(network, ours)
+    tb.export.write_network(network, ours)
     read = gum.loadBN(str(ours))
     assert read.size() == len(network.dag.names)
     assert read.sizeArcs() == network.dag.n_arcs
-    net = tb.to_pyagrum(network)
+    net = tb.export.to_pyagrum(network)
     gum.saveBN(net, str(theirs))
-    back = tb.read_network(theirs)
+    back = tb.export.read_network(theirs)
     target = network.dag.names[0]
     if suffix != "uai":
         inference = gum.LazyPropagation(read)
@@ -256,5 +256,5 @@ def test_pyagrum_reads_what_we_write_and_we_what_it_writes(network, tmp_path, su
 def test_pgmpy_reads_the_bif_that_we_write(tmp_path):
     from pgmpy.readwrite import BIFReader
 
-    tb.write_network(asia(), tmp_path / "asia.bif")
-    same(asia(), tb.from_pgmpy(BIFReader(str(tmp_path / "asia.bif")).get_model()))
+    tb.export.write_network(asia(), tmp_path / "asia.bif")
+    same(asia(), tb.export.from_pgmpy(BIFReader(str(tmp_path / "asia.bif")).get_model()))

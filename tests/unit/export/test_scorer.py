@@ -14,13 +14,13 @@ import tanbark as tb
 from exported_models import MODELS, learnt, posteriors, rows
 
 
-@pytest.mark.filterwarnings("ignore::tanbark.TanbarkWarning")
+@pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_the_module_gives_the_probabilities_of_python(name, tmp_path):
     clf = learnt(name)
     X = pd.concat([rows(2, 10)[0], rows(3, 30, gaps=0.4)[0]], ignore_index=True)
     X.loc[0, "a"] = "never seen"
-    (tmp_path / "scorer.py").write_text(tb.to_python(clf), encoding="utf-8")
+    (tmp_path / "scorer.py").write_text(tb.export.to_python(clf), encoding="utf-8")
     code = """if True:
         import json, sys, scorer
         assert not [name for name in sys.modules if name.startswith(("numpy", "tanbark"))]
@@ -47,7 +47,7 @@ def test_the_module_gives_the_probabilities_of_python(name, tmp_path):
 def test_the_module_is_a_program(tmp_path):
     clf = learnt("tan")
     X = rows(4, 5, gaps=0.2)[0]
-    (tmp_path / "scorer.py").write_text(tb.to_python(clf), encoding="utf-8")
+    (tmp_path / "scorer.py").write_text(tb.export.to_python(clf), encoding="utf-8")
     ran = subprocess.run(
         [sys.executable, "-I", str(tmp_path / "scorer.py")], input=X.to_csv(index=False), capture_output=True,
         text=True, check=True, timeout=120,
@@ -58,5 +58,5 @@ def test_the_module_is_a_program(tmp_path):
 
 
 def test_a_module_needs_a_class():
-    with pytest.raises(tb.OptionError, match="a network with a class"):
-        tb.to_python(tb.Network.from_tables({"A": [0, 1]}, {"A": [0.5, 0.5]}))
+    with pytest.raises(tb.errors.OptionError, match="a network with a class"):
+        tb.export.to_python(tb.Network.from_tables({"A": [0, 1]}, {"A": [0.5, 0.5]}))

@@ -31,7 +31,7 @@ def ask_duckdb(sql, X):
     return [name[0] for name in cursor.description], sorted(cursor.fetchall())
 
 
-@pytest.mark.filterwarnings("ignore::tanbark.TanbarkWarning")
+@pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
 @pytest.mark.parametrize("ask", [ask_sqlite, ask_duckdb], ids=["sqlite", "duckdb"])
 @pytest.mark.parametrize("name", MODELS)
 def test_sql_gives_the_probabilities_of_python(name, ask):
@@ -39,7 +39,7 @@ def test_sql_gives_the_probabilities_of_python(name, ask):
     whole, gappy = rows(2, 40)[0], rows(3, 60, gaps=0.3)[0]
     X = pd.concat([whole, gappy], ignore_index=True)
     X.loc[0, "a"] = "never seen"
-    names, found = ask(tb.to_sql(clf, keep=["id"]), X)
+    names, found = ask(tb.export.to_sql(clf, keep=["id"]), X)
     assert names == ["id", "P(y=it's)", "P(y=no)", 'P(y=per"haps)', "predicted y"]
     exact = 0
     for line, wanted in zip(found, posteriors(clf, X), strict=True):
@@ -66,7 +66,7 @@ def test_sql_of_a_long_chain_and_many_features():
     connection = duckdb.connect()
     frame = gappy.astype("Int64")
     connection.register("rows", frame)
-    found = np.array(connection.execute(tb.to_sql(clf)).fetchall(), float)
+    found = np.array(connection.execute(tb.export.to_sql(clf)).fetchall(), float)
     wanted = clf.predict_proba(gappy)
     assert np.sort(found[:, 1]) == pytest.approx(np.sort(wanted[:, 1]), abs=1e-10)
 
@@ -75,18 +75,18 @@ def test_a_row_without_any_value_gets_the_prior():
     clf = learnt("tan")
     nothing = rows(2, 1)[0].astype(object)
     nothing[:] = None
-    _, found = ask_sqlite(tb.to_sql(clf), nothing)
+    _, found = ask_sqlite(tb.export.to_sql(clf), nothing)
     assert found[0][:3] == pytest.approx(clf.network_.table("y").tolist())
 
 
 def test_what_sql_cannot_hold_is_refused():
-    with pytest.raises(tb.OptionError, match="a network with a class"):
-        tb.to_sql(tb.Network.from_tables({"A": [0, 1]}, {"A": [0.5, 0.5]}))
+    with pytest.raises(tb.errors.OptionError, match="a network with a class"):
+        tb.export.to_sql(tb.Network.from_tables({"A": [0, 1]}, {"A": [0.5, 0.5]}))
     X = pd.DataFrame({"a": [1, 0], "A": [0, 1]})
-    with pytest.raises(tb.InputError, match="capitals"):
-        tb.to_sql(tb.NaiveBayes().fit(X, [0, 1]))
+    with pytest.raises(tb.errors.InputError, match="capitals"):
+        tb.export.to_sql(tb.NaiveBayes().fit(X, [0, 1]))
     mixed = pd.DataFrame({"a": ["x", 1, "x", 1]}, dtype=object)
-    with pytest.raises(tb.InputError, match="strings and numbers"):
-        tb.to_sql(tb.NaiveBayes().fit(mixed, [0, 1, 0, 1]))
-    with pytest.raises(tb.OptionError, match="one network"):
-        tb.to_sql(tb.AODE())
+    with pytest.raises(tb.errors.InputError, match="strings and numbers"):
+        tb.export.to_sql(tb.NaiveBayes().fit(mixed, [0, 1, 0, 1]))
+    with pytest.raises(tb.errors.OptionError, match="one network"):
+        tb.export.to_sql(tb.AODE())

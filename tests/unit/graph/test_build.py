@@ -57,17 +57,17 @@ def test_the_class_becomes_the_last_column():
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(states, tables, message):
-    with pytest.raises(tb.InputError, match=message):
+    with pytest.raises(tb.errors.InputError, match=message):
         build(states, tables)
 
 
 def test_a_class_that_is_no_variable():
-    with pytest.raises(tb.InputError, match=r"got 'rainy'\. Did you mean 'rain'"):
+    with pytest.raises(tb.errors.InputError, match=r"got 'rainy'\. Did you mean 'rain'"):
         build(target="rainy")
 
 
 def test_a_network_without_a_class_has_no_default_blanket():
-    with pytest.raises(tb.InputError, match="no class"):
+    with pytest.raises(tb.errors.InputError, match="no class"):
         build().markov_blanket()
     assert build().markov_blanket("rain") == ["wet", "cold"]
     assert "wet ◀─ rain, cold" in str(build())

@@ -22,11 +22,11 @@ def test_the_cost_is_known_and_too_large_a_factor_raises_an_error():
     assert cost.largest <= cost.operations
     assert "v10" not in cost.order
     assert f"width {cost.width}" in str(cost)
-    with pytest.raises(tb.TableTooLargeError, match=rf"width {cost.width}\), more than 2"):
+    with pytest.raises(tb.errors.TableTooLargeError, match=rf"width {cost.width}\), more than 2"):
         network.query(["v36", "v0"], {"v10": "s0"}, max_entries=2)
     everything = [f"v{k}" for k in range(37)]
     assert network.query_cost(everything).largest > 1e12
-    with pytest.raises(tb.TableTooLargeError, match="Observe some of them"):
+    with pytest.raises(tb.errors.TableTooLargeError, match="Observe some of them"):
         network.query(everything)
 
 
@@ -44,7 +44,7 @@ def test_the_last_plans_are_kept(monkeypatch):
 def test_weighted_cpts_raise_an_error():
     network = asia()
     weighted = Network(network.schema, network.dag, network.tables, exponents=(1.0,) * 8)
-    with pytest.raises(tb.InputError, match="weighted"):
+    with pytest.raises(tb.errors.InputError, match="weighted"):
         weighted.query("dysp")
 
 

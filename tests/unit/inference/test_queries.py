@@ -74,10 +74,10 @@ def test_impossible_evidence_raises_an_error():
         lambda: network.sample(3, evidence),
         lambda: network.query("smoke", {"either": "no"}, soft={"tub": [1, 0]}),
     ):
-        with pytest.raises(tb.ImpossibleEvidenceError, match="probability zero"):
+        with pytest.raises(tb.errors.ImpossibleEvidenceError, match="probability zero"):
             ask()
     rows = pd.DataFrame({"tub": ["no", "yes", None], "either": ["no", "no", "yes"]})
-    with pytest.raises(tb.ImpossibleEvidenceError, match=r"1 rows .* rows \[1\]"):
+    with pytest.raises(tb.errors.ImpossibleEvidenceError, match=r"1 rows .* rows \[1\]"):
         network.query("smoke", rows)
     assert network.probability_of_evidence(rows)[1] == 0
 
@@ -110,7 +110,7 @@ def test_impossible_evidence_raises_an_error():
     ],
 )
 def test_what_is_wrong_is_named(ask, message):
-    with pytest.raises(tb.InputError, match=message):
+    with pytest.raises(tb.errors.InputError, match=message):
         ask(asia())
 
 

@@ -19,7 +19,7 @@ def test_samples():
     assert fraction == approx(network.query("bronc", {"dysp": "yes"})["yes"], abs=0.04)
     assert len(network.sample(0)) == 0
     assert isinstance(network.sample(2, random_state=0, backend="polars"), pl.DataFrame)
-    with pytest.raises(tb.OptionError, match="number of rows"):
+    with pytest.raises(tb.errors.OptionError, match="number of rows"):
         network.sample(-1)
     assert network.log_likelihood(drawn) == approx(network.log_likelihood(drawn, per_row=True).sum())
     missing = drawn.assign(xray=None)

@@ -121,7 +121,7 @@ def test_it_is_the_average_over_all_models(n, prior):
 
 @pytest.mark.parametrize("prior", [-0.1, 1.1, "0.5", None, True, float("nan"), [0.5]])
 def test_a_bad_prior_is_refused(prior):
-    with pytest.raises(tb.OptionError, match="arc_prior must be a number from 0 to 1"):
+    with pytest.raises(tb.errors.OptionError, match="arc_prior must be a number from 0 to 1"):
         check_fraction("arc_prior", prior)
 
 

@@ -149,5 +149,7 @@ def test_certain_rows_keep_their_gradient():
 
 def test_tables_with_zeros_are_refused():
     table = make_table(np.random.default_rng(5), (9, 2, 3), 12)
-    with pytest.raises(tb.OptionError, match=r"WANBIA needs CPTs without zeros; use smoothing=Laplace.*with alpha > 0"):
+    with pytest.raises(
+        tb.errors.OptionError, match=r"WANBIA needs CPTs without zeros; use smoothing=Laplace.*with alpha > 0"
+    ):
         Objective(naive_bayes(table, alpha=0.0), table.codes, None, squared=False, n_jobs=1)

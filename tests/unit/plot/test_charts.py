@@ -34,5 +34,5 @@ def test_calibration_is_drawn(model):
     ],
 )
 def test_what_cannot_be_drawn_raises_an_error(model, call):
-    with pytest.raises(tb.InputError):
+    with pytest.raises(tb.errors.InputError):
         call(*model)

@@ -30,5 +30,5 @@ def test_infinite_evidence_is_drawn():
 
 def test_several_rows_raise_an_error(model):
     clf, X, _ = model
-    with pytest.raises(tb.InputError, match="explanation of one row"):
+    with pytest.raises(tb.errors.InputError, match="explanation of one row"):
         tb.plot.plot_explanation(clf.explain(X))

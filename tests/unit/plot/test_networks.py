@@ -29,7 +29,7 @@ def test_weights_are_widths(model):
 def test_a_cpt_with_too_many_rows_raises_an_error():
     states = {f"x{k}": range(5) for k in range(3)} | {"y": (0, 1)}
     tables = {f"x{k}": [0.2] * 5 for k in range(3)} | {"y": (("x0", "x1", "x2"), np.full((5, 5, 5, 2), 0.5))}
-    with pytest.raises(tb.InputError, match="125 rows; a chart shows at most 60"):
+    with pytest.raises(tb.errors.InputError, match="125 rows; a chart shows at most 60"):
         tb.plot.plot_cpt(tb.Network.from_tables(states, tables), "y")
 
 
@@ -42,5 +42,5 @@ def test_a_cpt_with_too_many_rows_raises_an_error():
     ],
 )
 def test_what_cannot_be_drawn_raises_an_error(model, call):
-    with pytest.raises(tb.InputError):
+    with pytest.raises(tb.errors.InputError):
         call(*model)

@@ -47,34 +47,34 @@ def test_gaps_are_allowed(cls):
 def test_gaps_in_every_row_are_refused(cls):
     X, y = rows()
     X = X.assign(a=np.where(np.arange(len(X)) % 2, X.a, np.nan), b=np.where(np.arange(len(X)) % 2, np.nan, X.b))
-    with pytest.raises(tb.InputError, match="Every row has a missing value"):
+    with pytest.raises(tb.errors.InputError, match="Every row has a missing value"):
         cls().fit(X, y)
 
 
 @everyone
 @pytest.mark.parametrize("ess", [0, -1, "one", True, float("nan"), None])
 def test_a_wrong_sample_size_is_refused(cls, ess):
-    with pytest.raises(tb.OptionError, match="ess, the equivalent sample size"):
+    with pytest.raises(tb.errors.OptionError, match="ess, the equivalent sample size"):
         cls(ess=ess).fit(*rows())
 
 
 def test_other_wrong_options_are_refused():
     for options in ({"max_order": -1}, {"max_order": 1.5}, {"start_order": None}, {"strict": "yes"}):
-        with pytest.raises(tb.OptionError, match=next(iter(options))):
+        with pytest.raises(tb.errors.OptionError, match=next(iter(options))):
             tb.RAIANB(**options).fit(*rows())
     wrong = ({"max_parents": -1}, {"max_memory": "8 GB"}, {"max_memory": 0}, {"time_limit": 0}, {"time_limit": "1 h"},
              {"method": "fast"})  # fmt: skip
     for options in wrong:
-        with pytest.raises(tb.OptionError, match=next(iter(options))):
+        with pytest.raises(tb.errors.OptionError, match=next(iter(options))):
             tb.ExactANB(**options).fit(*rows())
 
 
 def test_too_much_memory_is_refused_before_it_is_taken():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (50, 40)), rng.integers(0, 2, 50)
-    with pytest.raises(tb.TableTooLargeError, match=re.escape("40 columns takes") + r".*max_memory.*RAIANB"):
+    with pytest.raises(tb.errors.TableTooLargeError, match=re.escape("40 columns takes") + r".*max_memory.*RAIANB"):
         tb.ExactANB(method="dp").fit(X, y)
-    with pytest.raises(tb.TableTooLargeError, match="max_memory"):
+    with pytest.raises(tb.errors.TableTooLargeError, match="max_memory"):
         tb.ExactGBN(max_memory=100, method="dp").fit(*rows())
 
 
@@ -91,7 +91,7 @@ def test_a_search_that_is_cut_off_tells_its_gap(monkeypatch):
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 2, (400, 30)), rng.integers(0, 2, 400)
     X[:, 1:] = np.where(rng.random((400, 29)) < 0.5, X[:, :-1], X[:, 1:])
-    with pytest.warns(tb.NotProvedWarning, match=r"only sets of up to 1 parents.*none more than.*max_parents"):
+    with pytest.warns(tb.errors.NotProvedWarning, match=r"only sets of up to 1 parents.*none more than.*max_parents"):
         clf = tb.ExactANB(max_memory=50_000).fit(X, y)
     assert clf.report_.gap > 0
     assert not clf.report_.proved_optimal
@@ -99,7 +99,7 @@ def test_a_search_that_is_cut_off_tells_its_gap(monkeypatch):
     whole = tb.ExactANB(max_memory=50_000_000, max_parents=3).fit(X, y)
     assert clf.structure_score_ - 1e-8 <= whole.structure_score_ <= clf.report_.bound
     monkeypatch.setattr(exact, "LISTING_SPEED", 1e30)
-    with pytest.warns(tb.NotProvedWarning, match="time was up"):
+    with pytest.warns(tb.errors.NotProvedWarning, match="time was up"):
         hurried = tb.ExactANB(max_parents=2, method="ip", time_limit=1e-9).fit(X, y)
     assert hurried.structure_score_ <= whole.structure_score_ <= hurried.report_.bound + 1e-8
 

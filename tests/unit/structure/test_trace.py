@@ -57,7 +57,7 @@ def test_it_is_a_frame(backend):
 
 
 def test_an_unknown_backend_is_refused():
-    with pytest.raises(tb.OptionError, match="backend must be one of"):
+    with pytest.raises(tb.errors.OptionError, match="backend must be one of"):
         History(STEPS).to_frame("panda")
 
 
@@ -83,7 +83,7 @@ def test_it_makes_a_figure_of_its_own(monkeypatch):
 def test_a_missing_package_is_answered_with_its_pip_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(tb.MissingPackageError, match=r"pip install .tanbark\[plot\]"):
+    with pytest.raises(tb.errors.MissingPackageError, match=r"pip install .tanbark\[plot\]"):
         History(STEPS).plot()
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanbark import Column, InputError
-from tanbark.table import encode, learn_schema, read_table
+from tanbark.errors import InputError
+from tanbark.table import Column, encode, learn_schema, read_table
 from tanbark.table.coded import code_dtype
 
 few = settings(max_examples=40, deadline=None)

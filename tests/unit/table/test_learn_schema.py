@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tanbark import Column, EmptyColumnWarning, InputError
-from tanbark.table import learn_schema, read_table
+from tanbark.errors import EmptyColumnWarning, InputError
+from tanbark.table import Column, learn_schema, read_table
 from tanbark.table.learn_schema import FEW, extend_columns
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tanbark import InputError
+from tanbark.errors import InputError
 from tanbark.table import encode, learn_schema, read_table
 from tanbark.table.raw import is_frame, is_missing
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tanbark import Column, InputError, Schema
+from tanbark.errors import InputError
+from tanbark.table import Column, Schema
 
 SCHEMA = Schema((Column("a", levels=("u", "v")), Column("b", "interval", "number", cuts=(1.0, 2.0)), Column("class")))
 

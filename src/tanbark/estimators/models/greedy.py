@@ -18,7 +18,7 @@ class GBN(ClimbOptions, NetworkClassifier):
     Parameters
     ----------
     criterion : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
-        "aic", "bic" and "bdeu" climb over equivalence classes, "k2", "mml" and "loglik" over DAGs.
+        What is maximised.
     {options}
 
     Attributes
@@ -52,6 +52,7 @@ class BAN(ClimbOptions, NetworkClassifier):
     Parameters
     ----------
     criterion : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bdeu"
+        What is maximised.
     conditional : bool, default True
         Score the features' families with the class in them; otherwise the class is ignored until the graph is found.
     {options}
@@ -94,6 +95,7 @@ class SparseCandidateGBN(ClimbOptions, NetworkClassifier):
         What ranks the candidates after the first round: how far the network's joint distribution of two columns is
         from that of the data, what a column tells beside the parents that are there, or what it would gain.
     criterion : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
+        What is maximised.
     {options}
 
     Attributes

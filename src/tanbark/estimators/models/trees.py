@@ -17,6 +17,7 @@ class TAN(NetworkClassifier):
     Parameters
     ----------
     criterion : {"loglik", "aic", "bic", "mml"}, default "loglik"
+        What is maximised.
     {options}
 
     Attributes
@@ -53,6 +54,7 @@ class ChowLiuTree(NetworkClassifier):
     Parameters
     ----------
     criterion : {"loglik", "aic", "bic"}, default "loglik"
+        What is maximised.
     {options}
 
     Attributes

@@ -139,9 +139,9 @@ class SelectiveNaiveBayes(FoldOptions, NetworkClassifier):
     Parameters
     ----------
     criterion : {"cv", "mml"} or the name of a message length, default "cv"
-        "mml" is "nb_logit"; others are "nb_joint", "cpt", "logit", "nb_adaptive" and "mbp", see
-        :class:`MarkovBlanketMML`. With a message length, the options of cross-validation do not count, and ``history_``
-        is the trace of the search.
+        What is maximised: the cross-validated score ("cv"), or minus a message length: "mml" is "nb_logit"; others are
+        "nb_joint", "cpt", "logit", "nb_adaptive" and "mbp", see :class:`MarkovBlanketMML`. With a message length, the
+        options of cross-validation do not count, and ``history_`` is the trace of the search.
     {options}
 
     Attributes

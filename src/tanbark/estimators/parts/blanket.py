@@ -39,16 +39,17 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     criterion : {"nb_logit", "nb_joint", "cpt", "logit", "nb_adaptive", "mbp"}, default "nb_logit"
-        How the class is told. "nb_logit": given the features under naive Bayes, in its log-odds. "logit": the same with
-        a normal prior of every coefficient. "nb_joint": class and features together under naive Bayes; very fast, and
-        blind to features that repeat others. "cpt": by one full table. "nb_adaptive" and "mbp": row by row by naive
-        Bayes or by an average over polytrees; these depend on the order of the rows.
+        What is maximised: minus the length of a message that encodes the class. "nb_logit": given the features under
+        naive Bayes, in its log-odds. "logit": the same with a normal prior of every coefficient. "nb_joint": class and
+        features together under naive Bayes; very fast, and blind to features that repeat others. "cpt": by one full
+        CPT. "nb_adaptive" and "mbp": row by row by naive Bayes or by an average over polytrees; these depend on the
+        order of the rows.
     direction : {"forward", "both"}, default "forward"
         Only add features, or also drop those that later ones have made superfluous.
     sigma : float, default 3.0
         Standard deviation of the coefficients of "logit".
     stated : {"none", "observed", "all"}, default "none"
-        Of which rows of the table of "cpt" the parameters are stated.
+        For which rows of the CPT of "cpt" the message states the parameters.
     {options}
 
     Attributes

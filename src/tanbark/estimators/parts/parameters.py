@@ -156,7 +156,7 @@ class WANBIA(_Weights):
     Parameters
     ----------
     criterion : {"cll", "mse"}, default "cll"
-        Maximise the conditional log-likelihood, or minimise the squared error of the posterior.
+        What is maximised: the conditional log-likelihood, or minus the squared error of the posterior.
     bounds : pair of float or None, default (0.0, 1.0)
         Limits of the weights; None for no limit.
     tol : float, default 1e-9
@@ -220,6 +220,7 @@ class AWNB(_Weights):
     Parameters
     ----------
     n_trees : int, default 10
+        The number of trees.
     bootstrap_size : float, default 0.5
         Rows in each tree's sample, drawn with replacement, as a share of all.
     {options}

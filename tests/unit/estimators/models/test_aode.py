@@ -152,18 +152,18 @@ def test_too_large_is_refused_with_what_to_do(cls, expected, instead):
     X[:9] = np.arange(9)[:, None]
     y = X[:, 0] % 2
     assert cls(max_cells=expected).fit(X, y).score(X, y) > 0.9
-    with pytest.raises(tb.TableTooLargeError) as told:
+    with pytest.raises(tb.errors.TableTooLargeError) as told:
         cls(max_cells=expected - 1).fit(X, y)
     assert f"needs {expected:,} cells, above max_cells={expected - 1:,}" in str(told.value)
     assert f"use {instead}, or raise max_cells" in str(told.value)
-    with pytest.raises(tb.TableTooLargeError):
+    with pytest.raises(tb.errors.TableTooLargeError):
         cls(max_cells=expected - 1).partial_fit(X, y)
 
 
 @pytest.mark.parametrize("m", [-1, "1", None, True, np.nan])
 @pytest.mark.parametrize("cls", [tb.AODE, tb.A2DE])
 def test_a_bad_threshold_is_refused(cls, m):
-    with pytest.raises(tb.OptionError, match="min_rows must be a number of at least 0"):
+    with pytest.raises(tb.errors.OptionError, match="min_rows must be a number of at least 0"):
         cls(min_rows=m).fit([[0], [1]], [0, 1])
 
 

@@ -86,7 +86,7 @@ def test_a_damaged_file_is_refused(rows, tmp_path):
     strange = json.loads((tmp_path / "other.json").read_text())["members"][0]
     for members, told in ((document["members"][:1], "as many"), ([document["members"][0], strange], "no NaiveBayes")):
         (tmp_path / "bad.json").write_text(json.dumps({**document, "members": members}))
-        with pytest.raises(tb.ModelFileError, match=told):
+        with pytest.raises(tb.errors.ModelFileError, match=told):
             tb.load(tmp_path / "bad.json")
 
 
@@ -105,7 +105,7 @@ def test_shares_of_arcs(rows):
     assert sum(shares.values()) == pytest.approx(np.mean([member.dag_.n_arcs for member in clf.estimators_]))
     assert shares["kind", "x1"] == 1.0
     assert list(shares.values()) == sorted(shares.values(), reverse=True)
-    with pytest.raises(tb.OptionError, match="no graph"):
+    with pytest.raises(tb.errors.OptionError, match="no graph"):
         tb.ModelAveraging(tb.AODE(), 2).fit(*rows).arc_shares()
 
 
@@ -128,5 +128,5 @@ def test_it_is_an_estimator_like_others(rows):
     ],
 )  # fmt: skip
 def test_wrong_options_are_refused(options, told):
-    with pytest.raises(tb.OptionError, match=told):
+    with pytest.raises(tb.errors.OptionError, match=told):
         tb.ModelAveraging(**options).fit([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 0, 1])

@@ -108,7 +108,7 @@ def test_dropping_is_leaving_the_rows_out():
     dropped = tb.TAN(missing="drop").fit(X, y, sample_weight=weights)
     left = tb.TAN().fit(X[whole], y[whole], sample_weight=weights[whole])
     assert np.array_equal(dropped.predict_proba(X), left.predict_proba(X))
-    with pytest.raises(tb.InputError, match="leaves no row"):
+    with pytest.raises(tb.errors.InputError, match="leaves no row"):
         tb.NaiveBayes(missing="drop").fit([[None, 1], [0, None]], [0, 1])
 
 
@@ -139,7 +139,7 @@ def test_values_never_seen_are_still_summed_out():
     X, y = frame(gaps=True)
     clf = tb.NaiveBayes(missing="category").fit(X, y)
     row = X.iloc[[1]].assign(W=7.0)
-    with pytest.warns(tb.UnseenCategoryWarning):
+    with pytest.warns(tb.errors.UnseenCategoryWarning):
         strange = clf.predict_joint_log_proba(row)
     states = [X.iloc[[1]].assign(W=w) for w in (np.nan, 0.0, 1.0, 2.0)]
     summed = np.exp([clf.predict_joint_log_proba(state)[0] for state in states]).sum(axis=0)
@@ -197,7 +197,7 @@ def test_rows_without_a_label_are_learnt_from():
     told = tb.NaiveBayes(parameters=tb.EM(unlabelled="?")).fit(X, words, sample_weight=np.ones(500) * 2)
     assert told.classes_.tolist() == ["no", "yes"]
     assert tb.NaiveBayes(parameters=tb.EM(unlabelled=-1)).fit(X, y.tolist()).parameters_.n_iter_ == 1
-    with pytest.raises(tb.InputError, match="Every label is -1"):
+    with pytest.raises(tb.errors.InputError, match="Every label is -1"):
         tb.NaiveBayes(parameters=tb.EM(unlabelled=-1)).fit(X, np.full(500, -1))
 
 
@@ -238,7 +238,7 @@ def test_em_tells_its_progress(capsys):
 )
 def test_wrong_options_are_refused(make, message):
     X, y = frame(gaps=True)
-    with pytest.raises(tb.OptionError, match=message):
+    with pytest.raises(tb.errors.OptionError, match=message):
         make().fit(X, y)
 
 

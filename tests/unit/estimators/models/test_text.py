@@ -50,7 +50,7 @@ def test_parts_are_the_whole():
     parts = tb.TextNaiveBayes().partial_fit(X[:2], LABELS[:2], classes=["ham", "spam"])
     parts.partial_fit(X[2:], LABELS[2:])
     assert np.array_equal(parts.predict_proba(X), tb.TextNaiveBayes().fit(X, LABELS).predict_proba(X))
-    with pytest.raises(tb.InputError, match="none of the classes"):
+    with pytest.raises(tb.errors.InputError, match="none of the classes"):
         parts.partial_fit(X[:1], ["junk"])
 
 
@@ -100,7 +100,7 @@ def test_top_words():
 
 def test_impossible_texts_get_the_prior():
     clf = tb.TextNaiveBayes(alpha=0).fit([[1, 0, 1], [0, 1, 1]], [0, 1])
-    with pytest.warns(tb.ImpossibleEvidenceWarning):
+    with pytest.warns(tb.errors.ImpossibleEvidenceWarning):
         assert clf.predict_proba([[1, 1, 0]])[0] == pytest.approx([0.5, 0.5])
     assert clf.predict_proba([[1, 0, 0]])[0].tolist() == [1.0, 0.0]
 
@@ -115,17 +115,17 @@ def test_a_class_without_words_gives_them_all_the_same_chance():
     [({"alpha": -1}, "alpha must be"), ({"words": ["a"]}, "words must name"), ({"class_prior": [1, 1]}, "sum to one")],
 )
 def test_wrong_options_are_refused(options, message):
-    with pytest.raises(tb.OptionError, match=message):
+    with pytest.raises(tb.errors.OptionError, match=message):
         tb.TextNaiveBayes(**options).fit([[1, 0], [0, 1]], [0, 1])
 
 
 def test_wrong_inputs_are_refused():
     with pytest.raises(ValueError, match="Negative values"):
         tb.TextNaiveBayes().fit([[-1, 0], [0, 1]], [0, 1])
-    with pytest.raises(tb.InputError, match="as many"):
+    with pytest.raises(tb.errors.InputError, match="as many"):
         tb.TextNaiveBayes().fit([[1, 0], [0, 1]], [0, 1, 1])
     clf = tb.TextNaiveBayes(words=["cash", "now"]).fit([[1, 0], [0, 1]], [0, 1])
-    with pytest.raises(tb.InputError, match="Did you mean 'cash'"):
+    with pytest.raises(tb.errors.InputError, match="Did you mean 'cash'"):
         clf.explain_words(["cahs"])
 
 
@@ -152,7 +152,7 @@ def test_a_damaged_file_is_refused(old, new, tmp_path):
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(tb.ModelFileError):
+    with pytest.raises(tb.errors.ModelFileError):
         tb.load(path)
 
 

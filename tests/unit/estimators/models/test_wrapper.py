@@ -69,7 +69,7 @@ def test_folds_by_row_are_those_of_the_rows_that_were_given(cls, left_out):
         assert steps(cls(cv=cv, tol=0, missing=missing).fit(X, y, weights)) == steps(wanted)
         assert steps(cls(cv=cv, tol=0, missing=missing).fit(scan)) == steps(wanted)
     for rows in ((X, y, weights), (scan,)):
-        with pytest.raises(tb.OptionError, match=r"one fold per row \(90 rows\)"):
+        with pytest.raises(tb.errors.OptionError, match=r"one fold per row \(90 rows\)"):
             cls(cv=folds[keep], missing=missing).fit(*rows)
 
 
@@ -151,12 +151,12 @@ def test_empty_folds_of_a_splitter_do_not_count():
 )
 def test_bad_folds_are_refused(cv, message):
     X, y = [[i % 3] for i in range(20)], [i % 2 for i in range(20)]
-    with pytest.raises(tb.OptionError, match=message):
+    with pytest.raises(tb.errors.OptionError, match=message):
         tb.HillClimbTAN(cv=cv).fit(X, y)
 
 
 def test_more_folds_than_rows_are_refused():
-    with pytest.raises(tb.InputError, match="cv=10 folds need at least as many rows; got n_samples=4"):
+    with pytest.raises(tb.errors.InputError, match="cv=10 folds need at least as many rows; got n_samples=4"):
         tb.FSSJ().fit([[0], [1], [0], [1]], [0, 1, 0, 1])
 
 
@@ -170,12 +170,12 @@ def test_more_folds_than_rows_are_refused():
 )
 @everyone
 def test_bad_options_are_refused(cls, options, message, rows):
-    with pytest.raises(tb.OptionError, match=message):
+    with pytest.raises(tb.errors.OptionError, match=message):
         cls(**options).fit(*rows)
 
 
 def test_a_bad_number_of_parents_is_refused(rows):
-    with pytest.raises(tb.OptionError, match="max_parents must be a whole number"):
+    with pytest.raises(tb.errors.OptionError, match="max_parents must be a whole number"):
         tb.WrapperKDB(max_parents=-1).fit(*rows)
 
 

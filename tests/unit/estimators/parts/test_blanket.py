@@ -38,7 +38,7 @@ def test_any_table_in_and_the_same_kind_out(people):
     assert selector.transform(pl.DataFrame(X)).columns == ["colour", "age"]
     turned = selector.transform(X[["same", "age", "noise", "colour"]])
     assert list(turned.columns) == ["colour", "age"]
-    with pytest.raises(tb.InputError, match="colour"):
+    with pytest.raises(tb.errors.InputError, match="colour"):
         selector.transform(X[["noise", "age", "same"]])
 
 
@@ -97,9 +97,9 @@ def test_each_option_changes_something(people):
 def test_nothing_selected(people):
     X, y = people
     selector = tb.MarkovBlanketMML().fit(X[["noise", "same"]], y)
-    with pytest.warns(tb.NothingSelectedWarning, match="no candidate shortens"):
+    with pytest.warns(tb.errors.NothingSelectedWarning, match="no candidate shortens"):
         assert selector.transform(X[["noise", "same"]]).shape == (400, 0)
-    with pytest.warns(tb.NothingSelectedWarning):
+    with pytest.warns(tb.errors.NothingSelectedWarning):
         assert tb.MarkovBlanketMML().fit_transform(np.ones((4, 2)), [0, 1, 0, 1]).shape == (4, 0)
 
 
@@ -109,7 +109,7 @@ def test_weights_are_repeats(people):
     weighted = tb.MarkovBlanketMML().fit(X, y, sample_weight=times)
     repeated = tb.MarkovBlanketMML().fit(X.loc[X.index.repeat(times)], y.repeat(times))
     assert weighted.trace_[-1].length == pytest.approx(repeated.trace_[-1].length, abs=1e-6)
-    with pytest.raises(tb.OptionError, match="weigh"):
+    with pytest.raises(tb.errors.OptionError, match="weigh"):
         tb.MarkovBlanketMML("mbp").fit(X, y, sample_weight=times)
 
 
@@ -120,7 +120,7 @@ def test_wrong_options(people):
         ({"alpha": "one"}, "alpha"),
         ({"stated": "every"}, "stated"),
     ):
-        with pytest.raises(tb.OptionError, match=told):
+        with pytest.raises(tb.errors.OptionError, match=told):
             tb.MarkovBlanketMML(**options).fit(*people)
 
 
@@ -135,7 +135,7 @@ def test_selective_naive_bayes(people, tmp_path):
     assert np.array_equal(tb.SelectiveNaiveBayes(criterion="nb_logit").fit(X, y).predict_proba(X), clf.predict_proba(X))
     clf.save(tmp_path / "model.json")
     assert np.array_equal(tb.load(tmp_path / "model.json").predict_proba(X), clf.predict_proba(X))
-    with pytest.raises(tb.OptionError, match="criterion must be one of"):
+    with pytest.raises(tb.errors.OptionError, match="criterion must be one of"):
         tb.SelectiveNaiveBayes(criterion="bic").fit(X, y)
     searched = tb.SelectiveNaiveBayes(cv=3, random_state=0, tol=0).fit(X, y)
     assert searched.history_[0].move == "start"
@@ -173,5 +173,5 @@ def test_the_picture_of_a_search(people, monkeypatch):
     (plotted,) = [args for name, args, _ in axes.calls if name == "plot"]
     assert plotted[1] == [step.length for step in trace[:-1]]
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(tb.MissingPackageError, match=r"pip install .tanbark\[plot\]"):
+    with pytest.raises(tb.errors.MissingPackageError, match=r"pip install .tanbark\[plot\]"):
         trace.plot()

@@ -106,9 +106,9 @@ def test_a_discretiser_in_front_of_a_classifier():
 @pytest.mark.parametrize("n_bins", [1, 0, -3, 2.5, "4", True, None])
 def test_wrong_numbers_of_bins_are_refused(n_bins):
     for cls in (tb.QuantileDiscretizer, tb.UniformDiscretizer):
-        with pytest.raises(tb.OptionError, match="n_bins must be a whole number of at least 2; got"):
+        with pytest.raises(tb.errors.OptionError, match="n_bins must be a whole number of at least 2; got"):
             cls(n_bins=n_bins).fit(X)
-        with pytest.raises(tb.OptionError, match="n_bins must be a whole number of at least 2; got"):
+        with pytest.raises(tb.errors.OptionError, match="n_bins must be a whole number of at least 2; got"):
             tb.NaiveBayes(discretize=cls(n_bins=n_bins)).fit(X, Y)
 
 
@@ -120,11 +120,11 @@ def test_the_number_of_bins_is_heard():
 def test_what_discretisers_refuse():
     with pytest.raises(NotFittedError, match="not fitted yet"):
         tb.MedianDiscretizer().transform(X)
-    with pytest.raises(tb.InputError, match="requires y to be passed"):
+    with pytest.raises(tb.errors.InputError, match="requires y to be passed"):
         tb.MDLPDiscretizer().fit(X)
-    with pytest.raises(tb.InputError, match="X has 150 rows and y has 149 labels"):
+    with pytest.raises(tb.errors.InputError, match="X has 150 rows and y has 149 labels"):
         tb.MDLPDiscretizer().fit(X, Y[1:])
-    with pytest.raises(tb.InputError, match="Row weights must be finite"):
+    with pytest.raises(tb.errors.InputError, match="Row weights must be finite"):
         tb.MedianDiscretizer().fit(X, sample_weight=np.full(len(X), -1.0))
     with pytest.raises(ValueError, match="infinity"):
         tb.MedianDiscretizer().fit([[np.inf], [1.0]])
@@ -172,13 +172,15 @@ def test_a_users_transformer_hears_of_weights():
 
 @pytest.mark.parametrize("encode", ["onehot", "onehot-dense"])
 def test_one_hot_states_are_refused(encode):
-    with pytest.raises(tb.OptionError, match=r"one column of states for each of the 4 .*\(150, 12\).*encode='ordinal'"):
+    with pytest.raises(
+        tb.errors.OptionError, match=r"one column of states for each of the 4 .*\(150, 12\).*encode='ordinal'"
+    ):
         tb.NaiveBayes(discretize=bins().set_params(encode=encode)).fit(X, Y)
 
 
 def test_states_that_are_words_are_refused():
     words = FunctionTransformer(lambda values: np.where(values > 3, "high", "low"))
-    with pytest.raises(tb.OptionError, match="must return numbers, one per interval"):
+    with pytest.raises(tb.errors.OptionError, match="must return numbers, one per interval"):
         tb.NaiveBayes(discretize=words).fit(X, Y)
 
 
@@ -189,7 +191,7 @@ def test_states_that_are_words_are_refused():
 def test_what_a_users_transformer_cannot_take_is_refused_by_name(value, message):
     frame = pd.DataFrame(X, columns=list("abcd"))
     clf = tb.NaiveBayes(discretize=bins()).fit(frame, Y)
-    with pytest.raises(tb.InputError, match=message):
+    with pytest.raises(tb.errors.InputError, match=message):
         clf.predict(frame.assign(a=value))
 
 
@@ -202,7 +204,7 @@ def test_columns_of_gaps_and_categoricals_of_numbers_reach_a_users_transformer()
 
 def test_a_users_transformer_needs_a_complete_row():
     holes = np.where(np.arange(150)[:, None] % 2 == np.arange(4) % 2, np.nan, X)
-    with pytest.raises(tb.InputError, match="no row has a value in each continuous column to fit it on"):
+    with pytest.raises(tb.errors.InputError, match="no row has a value in each continuous column to fit it on"):
         tb.NaiveBayes(discretize=bins()).fit(holes, Y)
 
 

@@ -76,7 +76,9 @@ def test_fitting_leaves_the_options_alone_and_repeats(name, rows):
 
 @pytest.mark.parametrize("bad", ["manb", tb.MANB, True, [1], tb.NaiveBayes()])
 def test_other_things_are_refused(bad, rows):
-    with pytest.raises(tb.OptionError, match=r"parameters must be (one of|a smoothing such as Laplace.*or BDeu.*MANB)"):
+    with pytest.raises(
+        tb.errors.OptionError, match=r"parameters must be (one of|a smoothing such as Laplace.*or BDeu.*MANB)"
+    ):
         tb.NaiveBayes(parameters=bad).fit(*rows)
 
 
@@ -115,12 +117,12 @@ def test_a_column_that_tells_nothing_has_a_low_posterior(worked):
 
 def test_what_manb_refuses(rows):
     for make in (tb.TAN, tb.SPODE):
-        with pytest.raises(tb.OptionError, match="use it with NaiveBayes"):
+        with pytest.raises(tb.errors.OptionError, match="use it with NaiveBayes"):
             make(parameters=tb.MANB()).fit(*rows)
     for smoothing in ("bdeu", "m-estimate", 0):
-        with pytest.raises(tb.OptionError, match=r"MANB needs smoothing=Laplace\(alpha\) with alpha > 0, or K2"):
+        with pytest.raises(tb.errors.OptionError, match=r"MANB needs smoothing=Laplace\(alpha\) with alpha > 0, or K2"):
             tb.NaiveBayes(parameters=tb.MANB(smoothing=smoothing)).fit(*rows)
-    with pytest.raises(tb.OptionError, match="arc_prior must be a number from 0 to 1; got 2"):
+    with pytest.raises(tb.errors.OptionError, match="arc_prior must be a number from 0 to 1; got 2"):
         tb.NaiveBayes(parameters=tb.MANB(arc_prior=2)).fit(*rows)
 
 
@@ -182,7 +184,7 @@ def test_the_objective_is_that_of_the_model(rows):
 
 def test_wanbia_does_not_depend_on_threads():
     X, y = frame(make_table(np.random.default_rng(4), (*[3] * 10, 2), 40_000, gaps=0.02))
-    with pytest.warns(tb.NotConvergedWarning, match="stopped at max_iter=5"):
+    with pytest.warns(tb.errors.NotConvergedWarning, match="stopped at max_iter=5"):
         one, two = (tb.NaiveBayes(parameters=tb.WANBIA(max_iter=5), n_jobs=n).fit(X, y).parameters_ for n in (1, 2))
     assert one.weights_ == two.weights_
     assert not one.converged_
@@ -212,15 +214,15 @@ def test_wanbia_heeds_row_weights(rows):
     ],
 )
 def test_what_wanbia_refuses(rows, options, message):
-    with pytest.raises(tb.OptionError, match=message):
+    with pytest.raises(tb.errors.OptionError, match=message):
         tb.NaiveBayes(parameters=tb.WANBIA(**options)).fit(*rows)
 
 
 def test_wanbia_wants_naive_bayes_without_zeros(rows):
-    with pytest.raises(tb.OptionError, match="or AWNB with other structures"):
+    with pytest.raises(tb.errors.OptionError, match="or AWNB with other structures"):
         tb.TAN(parameters=tb.WANBIA()).fit(*rows)
     X, y = rows
-    with pytest.raises(tb.OptionError, match="with alpha > 0"):
+    with pytest.raises(tb.errors.OptionError, match="with alpha > 0"):
         tb.NaiveBayes(parameters=tb.WANBIA(smoothing=0)).fit(X.assign(rare=y), y)
 
 
@@ -314,7 +316,7 @@ def test_a_missing_parent_cannot_be_summed_out_of_weighted_tables(worked):
     parents = {parent for parent, _ in clf.dag_.arcs()} - {"class"}
     leaves = [name for name in NAMES if name not in parents]
     for name in parents:
-        with pytest.raises(tb.InputError, match=r"are weighted.*normalize=True"):
+        with pytest.raises(tb.errors.InputError, match=r"are weighted.*normalize=True"):
             clf.predict(X.astype(float).assign(**{name: np.nan}))
     for name in leaves:
         found = clf.predict_joint_log_proba(X.astype(float).assign(**{name: np.nan}))
@@ -335,7 +337,7 @@ def test_renormalised_tables_sum_gaps_out(worked):
 
 def test_gaps_and_empty_columns_do_not_stop_the_trees():
     X, y = frame(make_table(np.random.default_rng(6), (3, 3, 2), 60, gaps=0.3))
-    with pytest.warns(tb.EmptyColumnWarning):
+    with pytest.warns(tb.errors.EmptyColumnWarning):
         clf = tb.NaiveBayes(parameters=tb.AWNB(random_state=0)).fit(X.assign(empty=np.nan), y)
     assert clf.parameters_.weights_["empty"] == 0.0
     assert clf.predict_proba(X.assign(empty=np.nan)).sum(axis=1) == approx(1.0)
@@ -353,10 +355,10 @@ def test_gaps_and_empty_columns_do_not_stop_the_trees():
     ],
 )
 def test_what_awnb_refuses(worked, options, message):
-    with pytest.raises(tb.OptionError, match=message):
+    with pytest.raises(tb.errors.OptionError, match=message):
         tb.NaiveBayes(parameters=tb.AWNB(**options)).fit(*worked)
 
 
 def test_trees_that_test_nothing_are_refused():
-    with pytest.raises(tb.InputError, match="No tree of AWNB tests any feature"):
+    with pytest.raises(tb.errors.InputError, match="No tree of AWNB tests any feature"):
         tb.NaiveBayes(parameters=tb.AWNB(random_state=0)).fit([[0], [1], [0], [1]], [1, 1, 1, 1])

@@ -109,20 +109,20 @@ def test_the_picture(report, monkeypatch):
     (_, values), options = axes.calls["barh"]
     assert values == [arc.bic for arc in report.arcs[:4]][::-1]
     assert len(options["color"]) == 4
-    with pytest.raises(tb.OptionError, match="measure"):
+    with pytest.raises(tb.errors.OptionError, match="measure"):
         report.plot(axes, measure="bits")
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(tb.MissingPackageError, match=r"pip install .tanbark\[plot\]"):
+    with pytest.raises(tb.errors.MissingPackageError, match=r"pip install .tanbark\[plot\]"):
         report.plot()
 
 
 def test_what_is_refused():
     clf = tb.TAN().fit(X, Y)
-    with pytest.raises(tb.OptionError, match="AODE has none"):
+    with pytest.raises(tb.errors.OptionError, match="AODE has none"):
         tb.arc_report(tb.AODE().fit(X, Y), X, Y)
     for options, told in (({"given": "all"}, "given"), ({"n_bootstrap": -1}, "n_bootstrap"), ({"ess": 0}, "ess")):
-        with pytest.raises(tb.OptionError, match=told):
+        with pytest.raises(tb.errors.OptionError, match=told):
             tb.arc_report(clf, X, Y, **options)
     small = tb.KDB(max_parents=2, max_cells=40).fit(X, Y)
-    with pytest.raises(tb.TableTooLargeError, match="given='class'"):
+    with pytest.raises(tb.errors.TableTooLargeError, match="given='class'"):
         tb.arc_report(small, X, Y, given="parents", n_bootstrap=0)

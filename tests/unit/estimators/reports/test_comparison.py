@@ -29,7 +29,7 @@ def test_hommel_is_the_closed_test_of_simes(p_values):
 
 @pytest.mark.parametrize("values", [[1.2], [-0.1], [[0.1]], [np.nan]])
 def test_what_is_no_p_value_is_refused(values):
-    with pytest.raises(tb.InputError):
+    with pytest.raises(tb.errors.InputError):
         hommel(values)
 
 
@@ -66,7 +66,7 @@ def test_equal_models_do_not_differ():
     "scores", [{}, {"a": [1.0], "b": [1.0, 2.0]}, {"a": [np.nan], "b": [1.0]}, {"a": []}, {"a": [[1.0]]}]
 )
 def test_scores_that_cannot_be_compared_are_refused(scores):
-    with pytest.raises(tb.InputError):
+    with pytest.raises(tb.errors.InputError):
         tb.compare_scores(scores)
 
 
@@ -109,5 +109,5 @@ def test_every_classifier_is_in_the_catalogue():
 
 def test_options_of_a_learner_by_name():
     assert make_classifier("selective-mml", {"alpha": 0.5}).get_params()["options"] == {"alpha": 0.5}
-    with pytest.raises(tb.OptionError, match="Did you mean 'criterion'"):
+    with pytest.raises(tb.errors.OptionError, match="Did you mean 'criterion'"):
         make_classifier("tan", {"criterium": "bic"})

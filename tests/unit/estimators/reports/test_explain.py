@@ -81,7 +81,7 @@ def test_each_label_can_be_explained():
         for row, told in enumerate(model.explain(X[:4], label=label)):
             assert told.label == label
             assert told.log_odds == pytest.approx(log_odds(proba[row], place))
-    with pytest.raises(tb.OptionError, match="'z'"):
+    with pytest.raises(tb.errors.OptionError, match="'z'"):
         model.explain(X, label="z")
 
 
@@ -117,7 +117,7 @@ def test_an_impossible_row_is_left_to_the_prior():
     X = [["a", 0], ["a", 0], ["b", 1], ["b", 1], ["b", 1]]
     model = tb.NaiveBayes(parameters=0).fit(X, [0, 0, 1, 1, 1])
     told = model.explain([["a", 1]])[0]
-    with pytest.warns(tb.ImpossibleEvidenceWarning):
+    with pytest.warns(tb.errors.ImpossibleEvidenceWarning):
         proba, predicted = model.predict_proba([["a", 1]]), model.predict([["a", 1]])
     assert told.impossible
     assert told.label == predicted[0] == 1
@@ -202,7 +202,7 @@ def test_many_features_are_summed_up():
 
 def test_unseen_and_missing_values_are_listed():
     model = tb.NaiveBayes().fit([["a", 0], ["b", 1]], [0, 1])
-    with pytest.warns(tb.UnseenCategoryWarning):
+    with pytest.warns(tb.errors.UnseenCategoryWarning):
         told = model.explain([["z", None]])[0]
     assert told.missing == ("x0", "x1")
     assert told.probability == pytest.approx(0.5)

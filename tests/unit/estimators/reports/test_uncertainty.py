@@ -75,7 +75,7 @@ MODELS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::tanbark.ImpossibleEvidenceWarning")
+@pytest.mark.filterwarnings("ignore::tanbark.errors.ImpossibleEvidenceWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_intervals_hold_the_prediction_and_grow_with_the_level(name):
     X, y = rows(gaps=0.1)
@@ -159,7 +159,7 @@ def test_manb_draws_one_distribution_where_the_arc_is_not_there():
 @pytest.mark.parametrize("options", [{"level": 0}, {"level": 1.0}, {"level": "x"}, {"n_draws": 1}, {"n_draws": 2.5}])
 def test_options_of_intervals_are_checked(options):
     X, y = rows(n=30)
-    with pytest.raises(tb.OptionError, match=next(iter(options))):
+    with pytest.raises(tb.errors.OptionError, match=next(iter(options))):
         tb.TAN().fit(X, y).predict_proba_interval(X, **options)
 
 
@@ -179,7 +179,7 @@ def test_abstaining(make):
     assert 0 < sure.sum() < len(X)
     assert np.array_equal(told[sure], clf.predict(X)[sure])
     assert np.array_equal(clf.predict(X, abstain_below=0.0), clf.predict(X))
-    with pytest.raises(tb.OptionError, match="abstain_below"):
+    with pytest.raises(tb.errors.OptionError, match="abstain_below"):
         clf.predict(X, abstain_below=1.5)
 
 

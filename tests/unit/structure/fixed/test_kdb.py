@@ -133,17 +133,17 @@ def test_one_feature_is_naive_bayes():
 
 @pytest.mark.parametrize("k", [-1, 1.0, "2", None, True, np.nan])
 def test_a_bad_k_is_refused(counts, k):
-    with pytest.raises(tb.OptionError, match="max_parents must be a whole number of at least 0"):
+    with pytest.raises(tb.errors.OptionError, match="max_parents must be a whole number of at least 0"):
         kdb.learn(counts, max_parents=k)
 
 
 @pytest.mark.parametrize("least", ["0.1", np.nan, True, [0.1]])
 def test_a_bad_threshold_is_refused(counts, least):
-    with pytest.raises(tb.OptionError, match="min_cmi must be None or a number"):
+    with pytest.raises(tb.errors.OptionError, match="min_cmi must be None or a number"):
         kdb.learn(counts, max_parents=1, min_cmi=least)
 
 
 def test_too_many_parents_are_refused_with_what_to_do():
     X = np.random.default_rng(0).integers(0, 9, (60, 5))
-    with pytest.raises(tb.TableTooLargeError, match=r"max_cells=1,000.*simpler structure"):
+    with pytest.raises(tb.errors.TableTooLargeError, match=r"max_cells=1,000.*simpler structure"):
         tb.KDB(max_parents=4, max_cells=1000).fit(X, X[:, 0] % 2)

@@ -40,7 +40,7 @@ def test_one_feature_is_naive_bayes():
 
 @pytest.mark.parametrize("bad", ["x9", 5, -1, 1.0, True])
 def test_a_bad_super_parent_is_refused(bad):
-    with pytest.raises(tb.OptionError, match="superparent must be the name of a feature"):
+    with pytest.raises(tb.errors.OptionError, match="superparent must be the name of a feature"):
         spode.learn(MemoryCounts(rows()), superparent=bad)
 
 

@@ -80,5 +80,5 @@ def test_nothing_to_span():
 
 @pytest.mark.parametrize("options", [{"beta": 0.5}, {"beta": "x"}, {"beta": -1}, {"min_count": 0}, {"min_count": None}])
 def test_wrong_options_are_refused(options):
-    with pytest.raises(tb.OptionError, match=next(iter(options))):
+    with pytest.raises(tb.errors.OptionError, match=next(iter(options))):
         tb.ACLLTAN(**options).fit([[0, 1], [1, 0]], [0, 1])

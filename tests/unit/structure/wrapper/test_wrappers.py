@@ -248,7 +248,7 @@ def test_equivalent_arcs_are_evaluated_once(name):
 @pytest.mark.parametrize("tol", [-0.1, "0.01", None, True, float("nan")])
 def test_a_bad_least_gain_is_refused(name, tol):
     table = make_table(np.random.default_rng(0), (2, 2), 10)
-    with pytest.raises(tb.OptionError, match="tol must be a number of at least 0"):
+    with pytest.raises(tb.errors.OptionError, match="tol must be a number of at least 0"):
         search(name, table, np.arange(10) % 2, tol=tol)
 
 
