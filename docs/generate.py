@@ -159,8 +159,8 @@ def options() -> str:
     """List every option with its meaning, the estimators that have it, and their defaults."""
     parts = [
         "# The options",
-        "One name, one meaning: every option of every classifier and part, with its default. Where defaults or meanings "
-        "differ, the reason is given.",
+        "One name, one meaning: every option of every classifier and part, with its default. Where defaults or "
+        "meanings differ, the reason is given.",
     ]
     for name, uses in described(estimators()).items():
         parts.append(f"## `{name}`")

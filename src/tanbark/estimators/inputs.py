@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from tanbark.arrays import Floats, Integers
@@ -242,6 +243,14 @@ def read_class_prior(class_prior: Any, classes: NDArray[Any]) -> Floats | None:
         msg = f"class_prior must be at least 0 and sum to one; got {prior.tolist()}, whose sum is {prior.sum():.6g}."
         raise OptionError(msg)
     return np.asarray(prior / prior.sum())
+
+
+def read_random_state(random_state: Any) -> np.random.RandomState:
+    """Return scikit-learn's kind of random state from any of the kinds that the option takes."""
+    if isinstance(random_state, np.random.Generator):
+        random_state = int(random_state.integers(2**31 - 1))
+    state: np.random.RandomState = check_random_state(random_state)
+    return state
 
 
 def _floats(values: Any, expected: str, error: type[Exception]) -> Floats:

@@ -137,6 +137,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         learner, options = self._learner()
         if learner.wrapper:
             folds = {name: options.pop(name) for name in FOLDS}
+            folds["random_state"] = inputs.read_random_state(folds["random_state"])
             options["evaluate"] = make_evaluator(counts, rows, max_cells=self.max_cells, **folds)
         if learner.infers:
             options["pair_marginals"] = self._pair_marginals(counts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
@@ -324,3 +325,28 @@ def _default(value: Any) -> str:
         return f', default "{value}"'
     power = isinstance(value, int) and value > 1 << 16 and value & (value - 1) == 0
     return f", default 2**{value.bit_length() - 1}" if power else f", default {value!r}"
+
+
+class Use(NamedTuple):
+    """An option of one estimator, as its docstring describes it."""
+
+    estimator: str
+    default: Any
+    kind: str
+    meaning: str
+
+
+def described(classes: Iterable[type[Any]]) -> dict[str, list[Use]]:
+    """Collect the options of estimators from their constructors and docstrings, by name."""
+    found: dict[str, list[Use]] = {}
+    for cls in classes:
+        parameters = inspect.signature(cls).parameters
+        section = (inspect.getdoc(cls) or "").partition("Parameters\n----------\n")[2]
+        for entry in re.split(r"\n(?=\S)", section.partition("\n\n")[0]):
+            head, _, body = entry.partition("\n")
+            name, _, kind = head.partition(" : ")
+            if name in parameters:
+                kind = re.sub(r"(, optional)?(, default .*)?$", "", kind)
+                use = Use(cls.__name__, parameters[name].default, kind, " ".join(body.split()))
+                found.setdefault(name, []).append(use)
+    return dict(sorted(found.items()))

@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pytest
 
 import tanbark as tb
@@ -38,6 +39,14 @@ def test_no_reason_is_given_in_vain(name):
 
 def test_the_table_has_no_option_that_nobody_has():
     assert set(OPTIONS) <= set(USES)
+
+
+@pytest.mark.parametrize("cls", [cls for cls in ESTIMATORS if "random_state" in inspect.signature(cls).parameters])
+def test_every_kind_of_random_state_is_taken(cls):
+    X, y = [[0, 0, 1], [0, 1, 0], [1, 0, 1], [1, 1, 0]] * 9, [0, 0, 1, 1] * 9
+    for state in (None, 1, np.random.default_rng(1), np.random.RandomState(1)):
+        made = cls(random_state=state)
+        (made if hasattr(made, "fit") else tb.NaiveBayes(parameters=made)).fit(X, y)
 
 
 def test_old_names_are_gone():

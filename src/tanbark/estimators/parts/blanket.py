@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tanbark.arrays import Floats
@@ -165,7 +164,7 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         return self.support_
 
     def _scorer(self, table: CodedTable) -> Scorer:
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = int(inputs.read_random_state(self.random_state).randint(2**31 - 1))
         options = Options(self.alpha, self.sigma, self.stated, seed, n_jobs=self.n_jobs)
         return make_scorer(self.criterion, MemoryCounts(table, n_jobs=self.n_jobs), options)
 

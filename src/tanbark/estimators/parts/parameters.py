@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import check_random_state
 
 from tanbark.arrays import Floats
 from tanbark.checks import check_count, check_fraction, check_positive, is_number
 from tanbark.counts import MemoryCounts
 from tanbark.errors import InputError, NotConvergedWarning, OptionError, find, warn
+from tanbark.estimators import inputs
 from tanbark.estimators.options import estimator
 from tanbark.estimators.reports.uncertainty import draw_table
 from tanbark.graph import Dag, Network
@@ -246,7 +246,7 @@ class AWNB(_Weights):
             raise OptionError(msg)
         codes, weights = next(rows.batches(size=max(1, rows.n_rows)))
         features = np.where(codes[:-1] == np.iinfo(codes.dtype).max, np.nan, codes[:-1]).T.astype(np.float32)
-        generator = check_random_state(self.random_state)
+        generator = inputs.read_random_state(self.random_state)
         share = None if weights is None else weights / weights.sum()
         size = max(1, int(self.bootstrap_size * len(features)))
         depths = []
@@ -337,7 +337,7 @@ class EM(ParameterEstimator):
         if expect(network).impossible:  # maximum likelihood from few rows may rule some rows out at the start
             network = fit(schema, dag, counts, Laplace(1.0), class_prior=class_prior)
         best = maximise(network, expect, update, prior, **options)
-        rng = check_random_state(self.random_state)
+        rng = inputs.read_random_state(self.random_state)
         for _ in range(self.restarts):
             found = maximise(_random_tables(network, fixed, rng), expect, update, prior, **options)
             best = found if found.objectives[-1] > best.objectives[-1] + SLACK else best

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.checks import check_count, check_ess
@@ -237,7 +236,7 @@ def _bootstrap(clf: NetworkClassifier, table: CodedTable, n_samples: int, random
     n = len(clf.schema_.columns)
     if n_samples == 0:
         return np.full((n, n), np.nan)
-    random, joined = check_random_state(random_state), np.zeros((n, n))
+    random, joined = inputs.read_random_state(random_state), np.zeros((n, n))
     for _ in range(n_samples):
         rows = random.randint(0, table.n_rows, table.n_rows)
         weights = None if table.weights is None else table.weights[rows]
