@@ -1,14 +1,14 @@
-"""Sets of columns: laid out for the kernels, and numbered in lexicographic order."""
+"""Sets of columns: laid out for the kernels, numbered in lexicographic order, and cut into batches."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
 
-from tanbark.arrays import Integers
+from tanbark.arrays import Array, Integers
 
 ColumnSet = tuple[int, ...]
 
@@ -68,3 +68,18 @@ def combination_at(rank: int, n: int, size: int) -> Integers:
         chosen.append(value)
         value += 1
     return np.array(chosen, np.int64)
+
+
+def cut(sizes: Array, most: int) -> Iterator[tuple[int, int]]:
+    """Cut a list of sizes into consecutive runs (start, stop) that sum to at most ``most``, or hold one.
+
+    >>> list(cut(np.array([2, 2, 5, 1]), 4))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    ends = np.cumsum(sizes)
+    low = 0
+    while low < len(sizes):
+        before = ends[low] - sizes[low]
+        high = max(low + 1, int(np.searchsorted(ends, before + most, side="right")))
+        yield low, high
+        low = high

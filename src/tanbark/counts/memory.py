@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Counts, Floats, Integers
 from tanbark.counts.bitsets import MAX_BIT_STATES, NO_BITSETS, Bitsets, pack
-from tanbark.counts.column_sets import ColumnSet, ColumnSets
+from tanbark.counts.column_sets import ColumnSet, ColumnSets, cut
 from tanbark.counts.engine import CodedRows, CountEngine, PairInformation
 from tanbark.counts.information import measure_by_cells, measure_tables
-from tanbark.counts.low_order import StoredCounts
+from tanbark.counts.low_order import StoredCounts, pair_sizes
 from tanbark.graph.spanning import pair_indices
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import CodedTable, missing_code
@@ -92,21 +92,19 @@ class MemoryCounts(CountEngine):
 
     def pair_information(self) -> PairInformation:
         """Return the conditional mutual information of every two features given the class."""
-        n = len(self.schema.features)
-        gain, rows = np.zeros(n * (n - 1) // 2), np.zeros(n * (n - 1) // 2)
-        for low, high, pairs in self._pair_blocks():
-            gain[low:high], rows[low:high] = self._measure_pairs(pairs)
+        pairs, sizes = np.stack(pair_indices(self.schema.target), axis=1), pair_sizes(self.schema)
+        gain, rows = np.zeros(len(pairs)), np.zeros(len(pairs))
+        for low, high in cut(np.minimum(sizes, MAX_DENSE_PAIR), PAIR_BLOCK_CELLS):
+            gain[low:high], rows[low:high] = self._measure_pairs(pairs[low:high])
         return PairInformation(gain, rows)
 
     def stored(self, order: int) -> StoredCounts:
         """Count all tables of the class with up to ``order`` features."""
         target = self.schema.target
-        parts = [self.feature_tables()]
-        if order >= 2:
-            parts.append(self.pair_tables())
+        parts = [self.pair_tables()] if order >= 2 else []
         if order == 3:
             parts.append(self.flat_tables([(*triple, target) for triple in combinations(range(target), 3)]))
-        return StoredCounts(self.schema, order, np.concatenate(parts))
+        return StoredCounts(self.schema, order, np.concatenate([self.feature_tables(), *parts]))  # bits are packed now
 
     def pair_tables(self, pairs: Integers | None = None) -> Counts:
         """Count (i, j, class) for pairs of features, by default all i < j, one table after another in a flat array."""
@@ -197,21 +195,6 @@ class MemoryCounts(CountEngine):
         weights = None if self.table.weights is None else self.table.weights[observed]
         counts = np.bincount(place, weights=weights, minlength=len(first))
         return codes[:, first].T.astype(np.int64), counts.astype(self._dtype)
-
-    def _pair_blocks(self) -> Iterator[tuple[int, int, Integers]]:
-        """Cut the pairs of features into blocks whose tables fit in memory together."""
-        n = len(self.schema.features)
-        first, second = pair_indices(n)
-        pairs = np.stack([first, second], axis=1)
-        n_classes = self._states[self.schema.target]
-        sizes = np.minimum(self._states[first] * self._states[second] * n_classes, MAX_DENSE_PAIR)
-        low = 0
-        ends = np.cumsum(sizes)
-        while low < len(pairs):
-            before = ends[low] - sizes[low]
-            high = max(low + 1, int(np.searchsorted(ends, before + PAIR_BLOCK_CELLS, side="right")))
-            yield low, high, pairs[low:high]
-            low = high
 
     def _measure_pairs(self, pairs: Integers) -> tuple[Floats, Floats]:
         n_classes = int(self._states[self.schema.target])

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Codes, Floats
 from tanbark.counts import MemoryCounts, PartitionedCounts
-from tanbark.counts.partitioned.base import Query, Result, cut, rows_changed
+from tanbark.counts.column_sets import cut
+from tanbark.counts.partitioned.base import Query, Result, rows_changed
 from tanbark.evaluation.fold_rows import KEPT_BYTES, FeatureFamily, FoldRows, feature_families, too_large, with_folds
 from tanbark.evaluation.fold_scores import SURELY_ABOVE_ZERO, best_possible, check_scoring, log_prior
 from tanbark.machine import blocks, run_threads, thread_count

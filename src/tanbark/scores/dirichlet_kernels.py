@@ -40,19 +40,20 @@ def make_key_table(n_rows: int) -> KeyTable:
 @kernel
 def find_terms(q: float, ess: float, cache: TermCache) -> int:
     """Find the row of terms for sets with q cells, filling it in if there is room; else return NOT_CACHED."""
-    for row in range(cache.used[0]):
-        if cache.sizes[row] == q:
+    sizes, terms, used = cache  # unpacked once: an attribute in a loop costs a reference count per round
+    for row in range(used[0]):
+        if sizes[row] == q:
             return row
-    row = cache.used[0]
-    if row == len(cache.sizes):
+    row = used[0]
+    if row == len(sizes):
         return NOT_CACHED
     a = ess / q
     base = math.lgamma(a)
-    cache.terms[row, 0] = 0.0
-    for n in range(1, cache.terms.shape[1]):
-        cache.terms[row, n] = math.lgamma(a + n) - base
-    cache.sizes[row] = q
-    cache.used[0] = row + 1
+    terms[row, 0] = 0.0
+    for n in range(1, terms.shape[1]):
+        terms[row, n] = math.lgamma(a + n) - base
+    sizes[row] = q
+    used[0] = row + 1
     return row  # type: ignore[no-any-return]  # an element of an array
 
 
@@ -68,10 +69,10 @@ def h_term(n: float, a: float, row: int, terms: Array) -> float:
 def h_of_counts(counts: Array, q: float, ess: float, whole: bool, cache: TermCache) -> tuple[float, int]:
     """Return h of a set with q cells from its counts, and the number of observed cells; ``whole`` counts are cached."""
     row = find_terms(q, ess, cache) if whole else NOT_CACHED
-    a, total, observed = ess / q, 0.0, 0
+    a, terms, total, observed = ess / q, cache.terms, 0.0, 0
     for n in counts:
         if n > 0:
-            total += h_term(n, a, row, cache.terms)
+            total += h_term(n, a, row, terms)
             observed += 1
     return total, observed
 
@@ -163,10 +164,10 @@ def h_of_keys(keys: Array, weights: Array, q: float, ess: float, table: KeyTable
                 sums[place] = 0.0
             sums[place] += weights[row] if weighted else 1.0
     row = NOT_CACHED if weighted else find_terms(q, ess, cache)
-    a, total = ess / q, 0.0
+    a, terms, total = ess / q, cache.terms, 0.0
     for place in range(len(slots)):
         if slots[place] >= 0:
-            total += h_term(sums[place], a, row, cache.terms)
+            total += h_term(sums[place], a, row, terms)
     return total
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Counts, Integers
-from tanbark.counts.column_sets import ColumnSet
+from tanbark.counts.column_sets import ColumnSet, cut
 from tanbark.counts.engine import CodedRows, CountEngine, PairInformation
 from tanbark.counts.information import measure_by_cells, measure_tables
 from tanbark.counts.low_order import StoredCounts, stored_cells
@@ -246,7 +246,8 @@ class PartitionedCounts(CountEngine, ABC):
     @property
     def coded_bytes(self) -> int:
         """Bytes that all coded rows take."""
-        return int(self.rows_by_piece.sum()) * len(self.schema.columns) * self.codes_width
+        width = np.dtype(code_dtype(self.schema.cardinalities)).itemsize
+        return int(self.rows_by_piece.sum()) * len(self.schema.columns) * width
 
     def collected(self) -> MemoryCounts:
         """Read all coded rows into memory, for a learner that needs them at once, if ``max_memory`` allows it."""
@@ -278,12 +279,6 @@ class PartitionedCounts(CountEngine, ABC):
         """Return the nanoseconds of one core per row to count the table of sorted columns; 0 where it is cached."""
         return 0.0 if self._known(columns) is not None else min(CELL_COST * self._size(columns), MAX_TABLE_COST)
 
-    @property
-    def codes_width(self) -> int:
-        """Bytes of a code."""
-        largest = int(self._states.max())
-        return 1 if largest < 255 else 2 if largest < 65535 else 4
-
 
 def query_parts(
     query: Query, merge: Merge, tables: Iterable[CodedTable], *, argument: Any = None, result: Result | None = None,
@@ -302,17 +297,6 @@ def query_parts(
 def rows_changed() -> InputError:
     """Return the error for rows that are not those of an earlier pass."""
     return InputError("The rows changed while they were read: a pass found more or fewer than another. Fit again.")
-
-
-def cut(sizes: NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
-    """Cut a list of sizes into runs that sum to at most ``most``, or hold one."""
-    ends = np.cumsum(sizes)
-    low = 0
-    while low < len(sizes):
-        before = ends[low] - sizes[low]
-        high = max(low + 1, int(np.searchsorted(ends, before + most, side="right")))
-        yield low, high
-        low = high
 
 
 def _in_order(found: dict[ColumnSet, Counts], columns: ColumnSet) -> Counts:

@@ -160,9 +160,10 @@ def _extend(
 def _configurations(chosen: Array, edge: Edge, data: TestedRows) -> float:
     """Return the number of configurations of a conditioning set; 0 if the set was tested from the other end."""
     q, fresh = float(data.rows.n_labels), len(chosen) == 0
+    n_states, candidates, common = data.rows.n_states, edge.candidates, edge.common
     for place in chosen:
-        q *= data.rows.n_states[edge.candidates[place]]
-        fresh |= not edge.common[place]
+        q *= n_states[candidates[place]]
+        fresh |= not common[place]
     return q if fresh else 0.0
 
 
@@ -195,7 +196,7 @@ def separate_by_bits(edge: Edge, chosen: Array, count: int, data: TestedRows, wo
     levels, counts, table = work.bits
     words, first, n_states, _, segments = bitsets
     last, n_classes = len(chosen) - 1, len(segments) - 1
-    x, y = edge.x, edge.y
+    x, y, candidates = edge.x, edge.y, edge.candidates
     n_x, n_y = n_states[x], n_states[y]
     sizes, n_entries = np.empty(last + 3, np.int64), np.empty(last + 2, np.int64)
     sizes[0], sizes[1], n_entries[0] = n_y, n_x, n_x * n_y
@@ -208,16 +209,16 @@ def separate_by_bits(edge: Edge, chosen: Array, count: int, data: TestedRows, wo
         q = _configurations(chosen, edge, data)
         if q > 0.0:
             for place in range(built, last):
-                _deepen(place, edge.candidates[chosen[place]], bitsets, work.bits, sizes, n_entries)
+                _deepen(place, candidates[chosen[place]], bitsets, work.bits, sizes, n_entries)
             built = last
-            column = edge.candidates[chosen[last]]
+            column = candidates[chosen[last]]
             size, states = n_entries[last], n_states[column]
             of_states = words[first[column] : first[column] + states]
             _extend(levels[last], size, counts[last], of_states, states, sizes[: last + 2], segments, table)
             n_z = size * states // (n_x * n_y)
             if factor_of_table(table, n_z, n_x, n_y, n_classes, q, data.ess, True, work.cache) > TIE:
                 return number
-        changed = next_combination(chosen, len(edge.candidates))
+        changed = next_combination(chosen, len(candidates))
         if changed < 0:
             break
         built = min(built, changed)
@@ -230,25 +231,26 @@ def separate_by_keys(edge: Edge, chosen: Array, count: int, data: TestedRows, wo
     # keys[k, row] numbers the joint state of the first k members of the set in a row, -1 where one is missing; a test
     # costs one pass over the rows for each member that changed, and one or four to count.
     codes, order, n_states = data.rows.codes, len(chosen), data.rows.n_states
-    keys, n_keys = work.keys.keys, work.keys.n_keys
-    n_x, n_y = n_states[edge.x], n_states[edge.y]
+    keys, n_keys, labels, candidates = work.keys.keys, work.keys.n_keys, data.rows.labels, edge.candidates
+    x, y, table = edge.x, edge.y, work.keys.table
+    n_x, n_y = n_states[x], n_states[y]
     for row in range(codes.shape[1]):
-        missing = codes[edge.x, row] >= n_x or codes[edge.y, row] >= n_y
-        keys[0, row] = -1 if missing else data.rows.labels[row]
+        missing = codes[x, row] >= n_x or codes[y, row] >= n_y
+        keys[0, row] = -1 if missing else labels[row]
     n_keys[0] = data.rows.n_labels
     built = 0
     for number in range(count):
         q = _configurations(chosen, edge, data)
         if q > 0.0:
             for place in range(built, order):
-                column = edge.candidates[chosen[place]]
+                column = candidates[chosen[place]]
                 n_keys[place + 1] = add_column(
-                    keys[place], n_keys[place], codes[column], n_states[column], work.keys.table, keys[place + 1]
+                    keys[place], n_keys[place], codes[column], n_states[column], table, keys[place + 1]
                 )
             built = order
-            if _factor_of_keys(keys[order], n_keys[order], edge.x, edge.y, q, data, work) > TIE:
+            if _factor_of_keys(keys[order], n_keys[order], x, y, q, data, work) > TIE:
                 return number
-        changed = next_combination(chosen, len(edge.candidates))
+        changed = next_combination(chosen, len(candidates))
         if changed < 0:
             break
         built = min(built, changed)

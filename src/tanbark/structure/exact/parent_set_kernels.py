@@ -83,23 +83,24 @@ def score_families(
     that of the set; with ``prune`` a family whose best is above that is closed.
     """
     # Score of a family: h(set) - h(set without the child), both looked up by number. Linear in the size per family.
-    size = len(chosen)
+    size, best_below, h_below = len(chosen), below.best, below.h
+    h, cells, opened, best, alive, kept = level
     numbers = np.empty(size, np.int64)
     for number in range(start, stop):
         for place in range(size):
             numbers[place] = set_number(chosen, place, binomials)
         for child in range(size):
-            if not level.opened[number, child]:
+            if not opened[number, child]:
                 continue
             smaller = -np.inf
             for place in range(size):
                 if place != child:
-                    smaller = max(smaller, below.best[numbers[place], child - (place < child)])
-            score = level.h[number] - below.h[numbers[child]]
-            level.kept[number, child] = score > smaller + TIE
-            level.best[number, child] = max(score, smaller)
-            most = -level.cells[number] * log_states[chosen[child]]
-            level.alive[number, child] = not prune or level.best[number, child] <= most
+                    smaller = max(smaller, best_below[numbers[place], child - (place < child)])
+            score = h[number] - h_below[numbers[child]]
+            kept[number, child] = score > smaller + TIE
+            best[number, child] = max(score, smaller)
+            most = -cells[number] * log_states[chosen[child]]
+            alive[number, child] = not prune or best[number, child] <= most
         next_combination(chosen, len(binomials) - 1)
 
 
@@ -108,11 +109,12 @@ def bound_larger(
     chosen: Array, start: int, stop: int, level: Level, log_states: Array, prune: bool, bound: Array
 ) -> None:
     """Raise ``bound[child]`` to what a family with more parents than an open one may score."""
+    alive, cells = level.alive, level.cells
     for number in range(start, stop):
         for place in range(len(chosen)):
-            if level.alive[number, place]:
+            if alive[number, place]:
                 child = chosen[place]
-                bound[child] = max(bound[child], -level.cells[number] * log_states[child] if prune else 0.0)
+                bound[child] = max(bound[child], -cells[number] * log_states[child] if prune else 0.0)
         next_combination(chosen, len(log_states))
 
 

@@ -69,21 +69,21 @@ class BlockSums(NamedTuple):
 
 
 @kernel
-def _merge_few(codes: Array, counts: Array, layout: BlockLayout, room: BlockSums, terms: Array) -> None:
+def _merge_few(
+    codes: Array, counts: Array, keep: Array, merging: Array, rows: Array, alphas: Array, terms: Array, sums: Array
+) -> None:
     """Correct the sums of the sets in which cells of a small group are one cell, each having been counted alone.
 
     The codes may have bits in front of the last columns, the same in all of them.
     """
-    keep, size = layout.keep, len(codes)
-    touched = np.uint64(0)
+    size, touched = len(codes), np.uint64(0)
     for i in range(size):
         for j in range(i):
-            touched |= layout.merging[codes[i] ^ codes[j]]
+            touched |= merging[codes[i] ^ codes[j]]
     for d in range(len(keep)):
         if not touched >> np.uint64(d) & np.uint64(1):
             continue
-        alpha, row = room.alphas[d], room.rows[d]
-        total = 0.0
+        alpha, row, total = alphas[d], rows[d], 0.0
         for i in range(size):
             here = codes[i] & keep[d]
             n, first = counts[i], True
@@ -95,7 +95,7 @@ def _merge_few(codes: Array, counts: Array, layout: BlockLayout, room: BlockSums
                         n += counts[j]
                 total += h_term(n, alpha, row, terms)
             total -= h_term(counts[i], alpha, row, terms)
-        room.sums[d] += total
+        sums[d] += total
 
 
 @kernel
@@ -111,12 +111,11 @@ def _look_up(counts: Array, terms: Array) -> float:
 
 
 @kernel
-def _project_all(plan: Array, room: BlockSums, terms: Array) -> None:
+def _project_all(block: Array, plan: Array, rows: Array, alphas: Array, terms: Array, sums: Array) -> None:
     """Add the terms of dense groups, side by side, to the sum of every set; each table is summed from an earlier one.
 
     The first table of the plan is already in the block.
     """
-    block = room.block
     within = block[: plan[0, CELLS]].sum() < terms.shape[1]
     for d in range(len(plan)):
         cells, width = plan[d, CELLS], plan[d, WIDTH]
@@ -124,14 +123,14 @@ def _project_all(plan: Array, room: BlockSums, terms: Array) -> None:
         if d:
             source = block[plan[d, SOURCE] : plan[d, SOURCE] + (cells << width)]
             drop_dense(source, cells << width, plan[d, LOW], width, table)
-        total, row = 0.0, room.rows[d]
+        total, row = 0.0, rows[d]
         if row >= 0 and within:
             total = _look_up(table, terms[row])
         else:
             for cell in range(cells):
                 if table[cell] > 0:
-                    total += h_term(table[cell], room.alphas[d], row, terms)
-        room.sums[d] += total
+                    total += h_term(table[cell], alphas[d], row, terms)
+        sums[d] += total
 
 
 @kernel
@@ -166,24 +165,14 @@ def _plan_block(widths: Array) -> tuple[BlockLayout, int]:
 
 
 @kernel
-def _score_few(table: CellTable, start: int, stop: int, layout: BlockLayout, room: BlockSums, terms: Array) -> int:
-    """Add a small group of cells, ``start`` to ``stop``, which agree in all columns before the last.
-
-    Each is counted alone, in ``singles``; then the sets in which some are one cell are corrected. Returns the highest
-    count.
-    """
-    counts, singles, highest = table.counts, room.singles, 0
-    for cell in range(start, stop):
-        if counts[cell] < len(singles):
-            n = int(counts[cell])
-            singles[n] += 1
-            highest = max(highest, n)
-        else:
-            for d in range(len(room.sums)):
-                room.sums[d] += h_term(counts[cell], room.alphas[d], room.rows[d], terms)
-    if stop > start + 1:
-        _merge_few(table.keys[start:stop], counts[start:stop], layout, room, terms)
-    return highest
+def _count_alone(count: float, rows: Array, alphas: Array, terms: Array, sums: Array, singles: Array) -> int:
+    """Add one cell to all sets, later, by how often its count occurs; return the count, or 0 if it was added now."""
+    if count < len(singles):
+        singles[int(count)] += 1
+        return int(count)
+    for d in range(len(sums)):
+        sums[d] += h_term(count, alphas[d], rows[d], terms)
+    return 0
 
 
 @kernel
@@ -193,13 +182,14 @@ def _score_block(table: CellTable, layout: BlockLayout, room: BlockSums, terms: 
     # spread into dense tables, 2^LANE_BITS side by side, that are projected together: cell c of lane l stands at
     # c << LANE_BITS | l of the block.
     keys, counts, size, dense = table
-    block, singles, low = room.block, room.singles, layout.bits
+    rows, alphas, sums, block, singles = room
+    low, plan, keep, merging = layout
     cells, highest, start, lane, lanes = 1 << low, 0, 0, 0, 1 << LANE_BITS
     block[: cells << LANE_BITS] = 0
-    room.sums[:] = 0.0
+    sums[:] = 0.0
     while start < size:
         if lane == lanes:
-            _project_all(layout.plan, room, terms)
+            _project_all(block, plan, rows, alphas, terms, sums)
             block[: cells << LANE_BITS] = 0
             lane = 0
         if dense:
@@ -211,18 +201,21 @@ def _score_block(table: CellTable, layout: BlockLayout, room: BlockSums, terms: 
         while stop < size and keys[stop] >> low == top:
             stop += 1
         if stop - start <= FEW_CELLS:
-            highest = max(highest, _score_few(table, start, stop, layout, room, terms))
+            for cell in range(start, stop):
+                highest = max(highest, _count_alone(counts[cell], rows, alphas, terms, sums, singles))
+            if stop > start + 1:
+                _merge_few(keys[start:stop], counts[start:stop], keep, merging, rows, alphas, terms, sums)
         else:
             for cell in range(start, stop):
                 block[(keys[cell] & (cells - 1)) << LANE_BITS | lane] = counts[cell]
             lane += 1
         start = stop
     if lane:
-        _project_all(layout.plan, room, terms)
+        _project_all(block, plan, rows, alphas, terms, sums)
     for n in range(1, highest + 1):
         if singles[n]:
-            for d in range(len(room.sums)):
-                room.sums[d] += singles[n] * h_term(n, room.alphas[d], room.rows[d], terms)
+            for d in range(len(sums)):
+                sums[d] += singles[n] * h_term(n, alphas[d], rows[d], terms)
             singles[n] = 0
 
 
@@ -246,17 +239,18 @@ def _score_sets(
 
     ``mask`` and ``q`` are the set and its number of configurations.
     """
-    masks = np.empty(len(room.sums), np.int64)
-    for s in range(len(room.sums)):
+    _, n_states, places = last
+    rows, alphas, sums, _, _ = room
+    masks = np.empty(len(sums), np.int64)
+    for s in range(len(sums)):
         cells, masks[s] = q, mask
-        for k in range(len(last.places)):
+        for k in range(len(places)):
             if s >> k & 1:
-                cells, masks[s] = cells / last.n_states[k], masks[s] & ~(np.int64(1) << last.places[k])
-        room.rows[s] = find_terms(np.round(cells), ess, cache) if whole else NOT_CACHED
-        room.alphas[s] = ess / cells
+                cells, masks[s] = cells / n_states[k], masks[s] & ~(np.int64(1) << places[k])
+        rows[s], alphas[s] = find_terms(np.round(cells), ess, cache) if whole else NOT_CACHED, ess / cells
     _score_block(table, layout, room, cache.terms)
-    for s in range(len(room.sums)):
-        h[masks[s]] = room.sums[s]
+    for s in range(len(sums)):
+        h[masks[s]] = sums[s]
 
 
 @kernel
