@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 
 import tanbark as tb
+from tanbark.counts import StreamCounts
+from tanbark.table import CodedTable
 
 GENERAL = [("text", "class"), ("level", "class"), ("class", "few"), ("number", "few")]
 
@@ -63,3 +65,26 @@ def saved(model, path):
     """Give the bytes of a model's file."""
     model.save(path)
     return path.read_bytes()
+
+
+class TableReader:
+    """A reader of a coded table, in pieces of ten rows and batches of three."""
+
+    leaves_out = False
+
+    def __init__(self, table):
+        self.table = table
+
+    def pieces(self):
+        return list(range(0, self.table.n_rows, 10))
+
+    def coded(self, piece, schema, n_jobs=None):
+        for low in range(piece, min(piece + 10, self.table.n_rows), 3):
+            rows = slice(low, min(low + 3, piece + 10))
+            weights = None if self.table.weights is None else self.table.weights[rows]
+            yield CodedTable(schema, np.ascontiguousarray(self.table.codes[:, rows]), weights)
+
+
+def stream(table, *, max_memory=1 << 20, **options):
+    """Open the streaming engine on a coded table."""
+    return StreamCounts(TableReader(table), table.schema, max_memory=max_memory, **options)

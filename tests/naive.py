@@ -30,6 +30,19 @@ def log_marginal(counts, alpha):
     return total
 
 
+def h(counts, ess):
+    """Add up ln(a (a + 1) ... (a + n - 1)) over the cells, a being the prior mass of a cell."""
+    a = ess / counts.size
+    return sum(math.log(a + k) for n in counts.ravel() for k in range(int(n)))
+
+
+def log_bayes_factor(table_, x, y, given, ess):
+    """Return h(ZX) + h(ZY) - h(Z) - h(ZXY) from the one table of all columns."""
+    joint = table(table_.codes, table_.schema.cardinalities, [*given, x, y])
+    over_y, over_x = joint.sum(axis=-1), joint.sum(axis=-2)
+    return h(over_y, ess) + h(over_x, ess) - h(joint.sum(axis=(-2, -1)), ess) - h(joint, ess)
+
+
 def cmi(counts):
     """I(X; Y | Z) straight from its definition."""
     n = np.asarray(counts, float)

@@ -9,8 +9,6 @@ import pytest
 
 import tanbark as tb
 from engines import LEARNERS, mixed_table, saved
-from tanbark.counts import MemoryCounts, StreamCounts
-from tanbark.table import CodedTable, Column, Schema
 from tanbark.table.reader import RowReader
 from tanbark.table.sources import open_source
 
@@ -43,63 +41,6 @@ def test_little_memory_takes_more_passes_and_changes_nothing(name, frame, parque
     ours = LEARNERS[name]().fit(rows)
     theirs = LEARNERS[name]().fit(frame.drop(columns="class"), frame["class"])
     assert saved(ours, tmp_path / "a.json") == saved(theirs, tmp_path / "b.json")
-
-
-def random_rows(n_rows=41, n_columns=7, seed=3, *, weighted=False):
-    rng = np.random.default_rng(seed)
-    states = rng.integers(2, 5, n_columns)
-    columns = tuple(Column(f"x{k}", "category", "number", tuple(range(r))) for k, r in enumerate(states))
-    codes = (rng.random((n_columns, n_rows)) * states[:, None]).astype(np.uint8)
-    codes[:-1][rng.random((n_columns - 1, n_rows)) < 0.1] = 255
-    weights = rng.integers(1, 4, n_rows).astype(float) if weighted else None
-    return CodedTable(Schema(columns), codes, weights)
-
-
-class _Rows:
-    """A reader of a coded table in pieces and batches of three rows."""
-
-    def __init__(self, table):
-        self.table = table
-
-    def pieces(self):
-        return list(range(0, self.table.n_rows, 10))
-
-    def coded(self, piece, schema, n_jobs=None):
-        for low in range(piece, min(piece + 10, self.table.n_rows), 3):
-            rows = slice(low, min(low + 3, piece + 10))
-            weights = None if self.table.weights is None else self.table.weights[rows]
-            yield CodedTable(schema, np.ascontiguousarray(self.table.codes[:, rows]), weights)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("memory", [0, 1 << 20])
-def test_tables_cells_and_pairs_are_equal(weighted, memory):
-    table = random_rows(weighted=weighted)
-    ours = StreamCounts(_Rows(table), table.schema, max_memory=memory)
-    theirs = MemoryCounts(table)
-    sets = [(0,), (6,), (2, 0), (0, 6), (5, 1, 6), (6, 3, 2, 0), (1, 2, 3, 4, 5, 6)]
-    for mine, other in zip(ours.tables(sets), theirs.tables(sets), strict=True):
-        assert mine.dtype == other.dtype
-        np.testing.assert_array_equal(mine, other)
-    for mine, other in zip(ours.cells(sets), theirs.cells(sets), strict=True):
-        np.testing.assert_array_equal(mine[0], other[0])
-        np.testing.assert_array_equal(mine[1], other[1])
-    np.testing.assert_array_equal(ours.flat_tables(sets), theirs.flat_tables(sets))
-    mine, other = ours.pair_information(), theirs.pair_information()
-    np.testing.assert_array_equal(mine.gain, other.gain)
-    np.testing.assert_array_equal(mine.rows, other.rows)
-    assert ours.total == theirs.total
-    walked = np.concatenate([codes for codes, _ in ours.batches(2)], axis=1)
-    np.testing.assert_array_equal(walked, table.codes)
-
-
-def test_tables_that_were_counted_are_not_counted_again():
-    table = random_rows()
-    counts = StreamCounts(_Rows(table), table.schema, max_memory=1 << 10)
-    counts.tables([(0, 1, 2)])
-    before = counts.passes.total
-    counts.tables([(2, 1, 0), (0, 1, 2)])
-    assert counts.passes.total == before == 1
 
 
 def test_all_kinds_of_sources_give_one_model(frame, tmp_path):

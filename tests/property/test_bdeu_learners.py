@@ -12,11 +12,9 @@ from pytest import approx
 import naive
 from strategies import coded_tables, make_schema, make_table, seeds
 from tanbark.counts import MemoryCounts
-from tanbark.counts import kernels as count_kernels
-from tanbark.counts.column_sets import combination_at
 from tanbark.graph import Dag, Network
 from tanbark.scores import bdeu
-from tanbark.structure.constraint import independence, rai
+from tanbark.structure.constraint import rai
 from tanbark.structure.constraint.independence import IndependenceTests
 from tanbark.structure.exact import learn as exact
 from tanbark.structure.exact import subset_scores as lattice
@@ -88,27 +86,6 @@ def test_pruning_is_one_test_after_another(seed, kind, widest, given_class):
         assert np.array_equal(found, expected)
         assert asked == count
         assert np.array_equal(fast, slow)
-
-
-def test_threads_and_ways_of_counting_change_nothing(monkeypatch):
-    table = make_table(np.random.default_rng(3), (*[2, 3] * 6, 2), 500)
-    plain = rai.learn_augmented(MemoryCounts(table, n_jobs=1))
-    monkeypatch.setattr(independence, "MIN_SHARED_WORK", 1)
-    many = rai.learn_augmented(MemoryCounts(table, n_jobs=3))
-    assert (many.dag, many.report, many.score) == (plain.dag, plain.report, plain.score)
-    monkeypatch.setattr(independence, "MAX_BIT_STATES", 0)
-    rows = rai.learn_augmented(MemoryCounts(table, n_jobs=1))
-    assert (rows.dag, rows.report) == (plain.dag, plain.report)
-
-
-def test_combinations_come_in_lexicographic_order():
-    combinations = list(itertools.combinations(range(6), 3))
-    assert [tuple(combination_at(rank, 6, 3)) for rank in range(20)] == combinations
-    chosen = np.arange(3)
-    walked = [tuple(chosen)]
-    while count_kernels.next_combination(chosen, 6) >= 0:
-        walked.append(tuple(chosen))
-    assert walked == combinations
 
 
 @few

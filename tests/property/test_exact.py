@@ -4,7 +4,6 @@ import itertools
 import warnings
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import approx
@@ -15,7 +14,6 @@ from tanbark.counts import MemoryCounts
 from tanbark.errors import NotProvedWarning
 from tanbark.scores import bdeu
 from tanbark.structure.exact import learn as exact
-from tanbark.structure.exact.cluster_cuts import _most_violated, violated_clusters
 from tanbark.structure.exact.parent_sets import candidate_families
 from tanbark.structure.exact.subset_scores import CompleteRows
 
@@ -132,27 +130,3 @@ def test_candidates_are_the_sets_that_beat_their_subsets(seed, ess, given_class)
                 if (node, parents) in listed:
                     assert listed[node, parents] == approx(score, abs=1e-8)
     assert (found.beyond == -np.inf).all()
-
-
-def violation(cluster, child, member, share):
-    """How far the sets of the cluster's members that do not meet it are from one in all."""
-    alone = cluster[child] & ~(member & cluster).any(axis=1)
-    return 1 - share[alone].sum()
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_clusters_are_violated_and_none_is_overlooked(seed):
-    rng = np.random.default_rng(seed)
-    n = 5
-    child = np.repeat(np.arange(n), 3)
-    member = rng.random((len(child), n)) < 0.35
-    member[np.arange(len(child)), child] = False
-    share = rng.dirichlet(np.ones(3), n).ravel()
-    subsets = [np.array([m >> k & 1 for k in range(n)], bool) for m in range(1 << n)]
-    most = max(violation(c, child, member, share) for c in subsets if c.sum() > 1)
-    found = violated_clusters(child, member, share, exactly=True)
-    assert all(violation(c, child, member, share) > 0 for c in found)
-    assert (len(found) > 0) == (most > 1e-6)
-    if most > 1e-6:
-        worst = _most_violated(child, member, share)[0]
-        assert violation(worst, child, member, share) == approx(most, abs=1e-6)
