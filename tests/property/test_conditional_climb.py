@@ -20,7 +20,7 @@ from tanbark.structure.conditional import climb as cll_climb
 from tanbark.structure.conditional.climb import ConditionalClimb, _class_first, _class_last
 from tanbark.structure.conditional.rows import DistinctRows
 from tanbark.structure.fixed import naive as naive_bayes
-from tanbark.structure.greedy.moves import KINDS, MovingGraph
+from tanbark.structure.greedy.moves import KINDS
 
 few = settings(max_examples=12, deadline=None)
 kinds = st.sampled_from(["plain", "gaps", "weights"])
@@ -97,16 +97,11 @@ def walk(table, penalised, steps, seed):
     """Make random legal moves from a graph, which need not gain anything."""
     counts = MemoryCounts(table)
     rules, begin = _class_first(counts, None, (), (), "naive")
-    state = ConditionalClimb(
-        DistinctRows(counts),
-        MovingGraph(rules, begin),
-        penalty=price_of(table, penalised),
-        max_cells=1 << 20,
-        threads=1,
-    )
+    penalty = price_of(table, penalised)
+    state = ConditionalClimb(DistinctRows(counts), rules, begin, penalty=penalty, max_cells=1 << 20, threads=1)
     rng = np.random.default_rng(seed)
     for _ in range(steps):
-        legal = np.argwhere(state.graph.legal())
+        legal = np.argwhere(state.legal())
         state.apply(Move(0.0, "", tuple(map(int, legal[rng.integers(len(legal))]))))
     return counts, state
 
@@ -117,7 +112,7 @@ def test_every_gain_is_that_of_recomputing(seed, kind, penalised, steps):
     table = draw(seed, kind)
     counts, state = walk(table, penalised, steps, seed)
     price = price_of(table, penalised)
-    dag = _class_last(counts, state.graph.arcs)
+    dag = _class_last(counts, state.arcs)
     score = slow_score(table, dag.parents, price)
     assert state.score == approx(score, abs=1e-8)
     assert state.cll <= 1e-12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,15 +47,19 @@ class History(tuple[Step, ...]):
 
         Without ``ax`` a new figure is made, which needs matplotlib.
         """
-        ax = make_axes(ax)
-        places, scores = list(range(len(self))), [step.score for step in self]
-        ax.plot(places, scores, marker="o")
-        for place, step in zip(places, self, strict=True):
-            ax.annotate(step.move, (place, step.score), xytext=(4, -10), textcoords="offset points", fontsize="small")
-        ax.set_xticks(places)
-        ax.set_xlabel("step")
-        ax.set_ylabel("score")
-        return ax
+        return plot_steps([(step.move, step.score) for step in self], "score", -10, ax)
+
+
+def plot_steps(steps: Sequence[tuple[str, float]], label: str, offset: int, ax: Any = None) -> Any:
+    """Plot the value after each (move, value), with the move written ``offset`` points above it; return the axes."""
+    ax, places = make_axes(ax), list(range(len(steps)))
+    ax.plot(places, [value for _, value in steps], marker="o")
+    for place, (move, value) in zip(places, steps, strict=True):
+        ax.annotate(move, (place, value), xytext=(4, offset), textcoords="offset points", fontsize="small")
+    ax.set_xticks(places)
+    ax.set_xlabel("step")
+    ax.set_ylabel(label)
+    return ax
 
 
 class Trace:

@@ -10,7 +10,7 @@ from tanbark.counts import CountEngine
 from tanbark.errors import find
 from tanbark.graph import Dag
 from tanbark.structure.ascent import Move, climb
-from tanbark.structure.blanket.scores import Options, Scorer, make_scorer
+from tanbark.structure.blanket.scores import Chosen, Options, Scorer, make_scorer
 from tanbark.structure.blanket.trace import BlanketTrace, TraceStep
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import varied_features
@@ -59,7 +59,8 @@ class BlanketClimb:
 
     def __init__(self, scorer: Scorer, candidates: Iterable[int], names: Sequence[str], *, both: bool) -> None:
         self._scorer, self._names, self._both = scorer, names, both
-        self._open, self._chosen = sorted(candidates), list[int]()
+        self._open: list[int] = sorted(candidates)
+        self._chosen: Chosen = ()
         length = scorer.length(()).total
         self.score, self.tried = -math.inf if math.isnan(length) else -length, 0
         self.steps = [TraceStep("start", None, -self.score, ())]
@@ -67,17 +68,17 @@ class BlanketClimb:
     def propose(self, tabu: Collection[Hashable]) -> Move | None:
         """Return the drop that shortens the message most, if one does, or else the best addition."""
         if self._both and len(self._chosen) > 1:
-            rests = [[other for other in self._chosen if other != feature] for feature in self._chosen]
-            lengths = [self._scorer.length(tuple(rest)).total for rest in rests]
+            rests = [tuple(other for other in self._chosen if other != feature) for feature in self._chosen]
+            lengths = [self._scorer.length(rest).total for rest in rests]
             drop = self._move("drop", self._chosen, rests, lengths)
             if drop is not None and drop.gain > TIE:
                 return drop
         outside = [feature for feature in self._open if feature not in self._chosen]
-        lengths = self._scorer.extended(tuple(self._chosen), outside) if outside else []
-        return self._move("add", outside, [[*self._chosen, feature] for feature in outside], lengths)
+        lengths = self._scorer.extended(self._chosen, outside) if outside else []
+        return self._move("add", outside, [(*self._chosen, feature) for feature in outside], lengths)
 
     def _move(
-        self, action: str, features: Sequence[int], sets: Sequence[list[int]], lengths: Sequence[float]
+        self, action: str, features: Sequence[int], sets: Sequence[Chosen], lengths: Sequence[float]
     ) -> Move | None:
         sign = "+" if action == "add" else "-"
         self._lengths = tuple((f"{sign} {self._names[j]}", value) for j, value in zip(features, lengths, strict=True))
@@ -94,13 +95,11 @@ class BlanketClimb:
         self.score = -step.length
         self.steps.append(step)
 
-    def key(self) -> tuple[int, ...]:
-        """Identify the set, in the order in which its features came."""
-        return tuple(self._chosen)
-
-    def solution(self) -> list[int]:
-        """Return the features in the order in which they came."""
+    def solution(self) -> Chosen:
+        """Return the features in the order in which they came, which also identify the state."""
         return self._chosen
+
+    key = solution
 
     def stop(self) -> BlanketTrace:
         """Return the trace, with the candidates that were rejected last and the reason why the search stopped."""
@@ -126,7 +125,7 @@ def search(
     trace = Trace()
     state = BlanketClimb(scorer, candidates, names, both=DIRECTIONS[direction])
     _, chosen = climb(lambda: state, trace)
-    return chosen, state.stop()
+    return list(chosen), state.stop()
 
 
 def shortest(lengths: Sequence[float]) -> int | None:

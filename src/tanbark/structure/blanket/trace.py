@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tanbark.draw.axes import make_axes
+from tanbark.structure.trace import plot_steps
 from tanbark.table.frames import make_frame
 
 
@@ -101,15 +101,8 @@ class BlanketTrace(tuple[TraceStep, ...]):
 
         Without ``ax`` a new figure is made, which needs matplotlib.
         """
-        ax = make_axes(ax)
-        taken = [step for step in self if step.action != "stop"]
-        ax.plot(list(range(len(taken))), [step.length for step in taken], marker="o")
-        for place, step in enumerate(taken):
-            ax.annotate(step.move, (place, step.length), xytext=(4, 6), textcoords="offset points", fontsize="small")
-        ax.set_xticks(list(range(len(taken))))
-        ax.set_xlabel("step")
-        ax.set_ylabel("message length (nits)")
-        return ax
+        steps = [(step.move, step.length) for step in self if step.action != "stop"]
+        return plot_steps(steps, "message length (nits)", 6, ax)
 
 
 def _mark(step: TraceStep, name: str) -> str:

@@ -42,7 +42,7 @@ class Factor:
         return LogFactor(self.keys, logs)
 
 
-class ConditionalClimb:
+class ConditionalClimb(MovingGraph):
     """A state of :func:`tanbark.structure.ascent.ascend` over DAGs by penalised conditional log-likelihood.
 
     The log-joint of every distinct row and class is kept; a move divides one or two families out of it and multiplies
@@ -51,7 +51,9 @@ class ConditionalClimb:
     Parameters
     ----------
     rows : DistinctRows
-    graph : MovingGraph
+    rules : Rules
+    start : (n, n) mask
+        The arcs of the first graph.
     penalty : float
         The cost of a free parameter, in nats.
     max_cells : int
@@ -59,8 +61,11 @@ class ConditionalClimb:
     threads : int
     """
 
-    def __init__(self, rows: DistinctRows, graph: MovingGraph, *, penalty: float, max_cells: int, threads: int) -> None:
-        self.rows, self.graph, self._penalty, self._max_cells = rows, graph, penalty, max_cells
+    def __init__(
+        self, rows: DistinctRows, rules: Rules, start: Bools, *, penalty: float, max_cells: int, threads: int
+    ) -> None:
+        super().__init__(rules, start)
+        self.rows, self._penalty, self._max_cells = rows, penalty, max_cells
         self._threads = threads if math.prod(rows.shape) >= WORTH_THREADS else 1
         self._nodes = range(len(rows.states))
         self._nothing = Factor(np.full(rows.shape[0], -1, np.int64), np.ones((1, rows.shape[1])))
@@ -73,12 +78,12 @@ class ConditionalClimb:
         from tanbark.structure.conditional import kernels
 
         for node in nodes:
-            self._families[node] = self._factor((node, self.graph.parents(node)))
+            self._families[node] = self._factor((node, self.parents(node)))
         self._finite, self._zeros = np.zeros(self.rows.shape), np.zeros(self.rows.shape, np.int64)
         for factor in self._families:
             kernels.add_family(factor.log_factor, self._finite, self._zeros)
         self.cll = self._cll_with((), ())
-        self.score = self.cll - self._penalty * sum(self.size((v, self.graph.parents(v))) for v in self._nodes)
+        self.score = self.cll - self._penalty * sum(self.size((v, self.parents(v))) for v in self._nodes)
 
     def size(self, family: Family) -> int:
         """Count the free parameters of a family."""
@@ -119,7 +124,7 @@ class ConditionalClimb:
 
     def moves(self) -> Floats:
         """Return the gain of every legal move, (kind, x, y); -inf where it is not legal or cannot gain."""
-        legal = self.graph.legal()
+        legal = self.legal()
         out = np.full(legal.shape, -np.inf)
         run_threads(self._toggle, [(y, legal, out) for y in self._nodes], self._threads)
         run_threads(self._reverse, [(x, y, out) for x, y in np.argwhere(legal[2]).tolist()], self._threads)
@@ -129,7 +134,7 @@ class ConditionalClimb:
         """Fill in the gains of adding and deleting arcs into a node."""
         from tanbark.structure.conditional import kernels
 
-        parents = self.graph.parents(y)
+        parents = self.parents(y)
         now = (y, parents)
         changes: list[tuple[int, int, Family]] = []
         for kind, x in np.argwhere(legal[:2, :, y]).tolist():
@@ -153,7 +158,7 @@ class ConditionalClimb:
 
     def _reverse(self, x: int, y: int, out: Floats) -> None:
         """Fill in the gain of reversing the arc x -> y."""
-        above, below = set(self.graph.parents(x)), set(self.graph.parents(y))
+        above, below = set(self.parents(x)), set(self.parents(y))
         if self.rows.complete and below == above | {x}:
             return  # the arc is covered: an equivalent graph gains nothing
         before = ((x, tuple(sorted(above))), (y, tuple(sorted(below))))
@@ -181,22 +186,14 @@ class ConditionalClimb:
 
     def propose(self, tabu: Collection[Hashable]) -> Move | None:
         """Return the best move to a graph that is not tabu."""
-        return self.graph.best_move(self.moves(), tabu)
+        return self.best_move(self.moves(), tabu)
 
     def apply(self, move: Move) -> None:
         """Make a move and count the families that it changes."""
         kind, x, y = move.change
-        self.graph.move(kind, x, y)
+        self.move(kind, x, y)
         self._renew((x, y) if kind == REVERSE else (y,))
-        self.tried = int(self.graph.legal().sum())
-
-    def key(self) -> bytes:
-        """Identify the graph."""
-        return self.graph.arcs.tobytes()
-
-    def solution(self) -> Bools:
-        """Return a copy of the adjacency matrix."""
-        return self.graph.arcs.copy()
+        self.tried = int(self.legal().sum())
 
 
 def _relevant(family: Family) -> bool:
@@ -225,8 +222,7 @@ def search(
     def first() -> ConditionalClimb:
         rows = DistinctRows(counts)
         penalty = 0.5 * math.log(rows.total) if penalised and rows.total > 1 else 0.0
-        graph = MovingGraph(rules, begin)
-        return ConditionalClimb(rows, graph, penalty=penalty, max_cells=max_cells, threads=threads)
+        return ConditionalClimb(rows, rules, begin, penalty=penalty, max_cells=max_cells, threads=threads)
 
     score, arcs = climb(first, trace)
     return Learnt(_class_last(counts, arcs), score, History(trace.steps))

@@ -11,20 +11,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
-from tanbark.structure.greedy.layout import (
-    AIC,
-    BIC,
-    FIELDS,
-    INNER,
-    INNER_STEP,
-    LEVEL_STEP,
-    LEVELS,
-    OUTER,
-    OUTER_STEP,
-    START,
-    STATE_STEP,
-    STATES,
-)
+from tanbark.structure.greedy import layout as field
 
 TOO_LARGE = 1 << 40  # sizes of tables are clipped here, so that they do not overflow
 ADDED, REMOVED = 1, -1  # the sign of a gain: of a candidate, or of the removal of a parent
@@ -76,21 +63,21 @@ def flat_gains(flat: Array, layout: Array, masses: Array, penalty: int, n_log_n:
     """
     # Idea: all four margins in one sweep over a table; the sum over states is a scalar, the one over levels a buffer.
     # Empty parent configurations add nothing. Cost: one read and one term per cell, one term per cell of a margin.
-    by_level = np.empty(layout[:, LEVELS].max() if len(layout) else 0)
+    by_level = np.empty(layout[:, field.LEVELS].max() if len(layout) else 0)
     for table in range(len(layout)):
         row = layout[table]
-        outer, inner, states, levels = row[OUTER], row[INNER], row[STATES], row[LEVELS]
+        outer, inner, states, levels = row[field.OUTER], row[field.INNER], row[field.STATES], row[field.LEVELS]
         a0, a1, a2, a3 = masses[table, 0], masses[table, 1], masses[table, 2], masses[table, 3]
         b0, b1, b2, b3 = _base(a0), _base(a1), _base(a2), _base(a3)
         gain, total = 0.0, 0.0
         for config in range(outer * inner):
             by_level[:levels] = 0.0
             rows = 0.0
-            first = row[START] + config // inner * row[OUTER_STEP] + config % inner * row[INNER_STEP]
+            first = row[field.START] + config // inner * row[field.OUTER_STEP] + config % inner * row[field.INNER_STEP]
             for state in range(states):
                 by_state = 0.0
                 for level in range(levels):
-                    n = float(flat[first + state * row[STATE_STEP] + level * row[LEVEL_STEP]])
+                    n = float(flat[first + state * row[field.STATE_STEP] + level * row[field.LEVEL_STEP]])
                     by_state += n
                     by_level[level] += n
                     gain += _term(n, a0, b0, n_log_n)
@@ -102,9 +89,9 @@ def flat_gains(flat: Array, layout: Array, masses: Array, penalty: int, n_log_n:
                 gain += _term(rows, a3, b3, n_log_n)
                 total += rows
         parameters = outer * inner * (levels - 1) * (states - 1)
-        if penalty == AIC:
+        if penalty == field.AIC:
             gain -= parameters
-        elif penalty == BIC:
+        elif penalty == field.BIC:
             gain -= 0.5 * math.log(max(total, 1.0)) * parameters
         out[table] = gain
 
@@ -131,7 +118,7 @@ def lay_out_families(
     n, total = len(states), len(children)
     members = np.empty((n + 1) * (len(parents) + 2 * total), np.int64)
     set_ends = np.zeros((n + 1) * total + 1, np.int64)
-    layout, place = np.ones((n * total, FIELDS), np.int64), np.full((n * total, 3), ADDED, np.int64)
+    layout, place = np.ones((n * total, field.FIELDS), np.int64), np.full((n * total, 3), ADDED, np.int64)
     cells, sets, tables, family = 0, 0, 0, 0
     while family < total and cells <= enough:
         child, mine = children[family], parents[ends[family] : ends[family + 1]]
@@ -141,10 +128,11 @@ def lay_out_families(
         for candidate in range(n):
             levels = states[candidate]
             if allowed[candidate, child] and size * levels <= most and not (mine == candidate).any():
-                layout[tables, START] = cells
-                layout[tables, OUTER], layout[tables, OUTER_STEP] = size // states[child], levels * states[child]
-                layout[tables, STATES], layout[tables, STATE_STEP] = states[child], levels
-                layout[tables, LEVELS] = levels
+                layout[tables, field.START] = cells
+                layout[tables, field.OUTER] = size // states[child]
+                layout[tables, field.OUTER_STEP] = levels * states[child]
+                layout[tables, field.STATES], layout[tables, field.STATE_STEP] = states[child], levels
+                layout[tables, field.LEVELS] = levels
                 place[tables, :2] = family, candidate
                 set_ends[sets + 1] = _write_set(mine, child, candidate, members, set_ends[sets])
                 cells, sets, tables = cells + size * levels, sets + 1, tables + 1
@@ -153,11 +141,11 @@ def lay_out_families(
             for parent in mine:
                 levels = states[parent]
                 step = size // (outer * levels)
-                layout[tables, START] = cells
-                layout[tables, OUTER], layout[tables, OUTER_STEP] = outer, levels * step
-                layout[tables, INNER], layout[tables, INNER_STEP] = step // states[child], states[child]
-                layout[tables, STATES], layout[tables, STATE_STEP] = states[child], 1
-                layout[tables, LEVELS], layout[tables, LEVEL_STEP] = levels, step
+                layout[tables, field.START] = cells
+                layout[tables, field.OUTER], layout[tables, field.OUTER_STEP] = outer, levels * step
+                layout[tables, field.INNER], layout[tables, field.INNER_STEP] = step // states[child], states[child]
+                layout[tables, field.STATES], layout[tables, field.STATE_STEP] = states[child], 1
+                layout[tables, field.LEVELS], layout[tables, field.LEVEL_STEP] = levels, step
                 place[tables] = family, parent, REMOVED
                 outer, tables = outer * levels, tables + 1
             set_ends[sets + 1] = _write_set(mine, child, -1, members, set_ends[sets])

@@ -15,28 +15,13 @@ from tanbark.counts import CountEngine
 from tanbark.counts.column_sets import ColumnSets
 from tanbark.errors import find
 from tanbark.scores import FAMILY_SCORES
-from tanbark.structure.greedy.layout import (
-    AIC,
-    BIC,
-    FIELDS,
-    INNER,
-    LEVEL_STEP,
-    LEVELS,
-    NO_PENALTY,
-    OUTER,
-    START,
-    STATE_STEP,
-    STATES,
-    prior_masses,
-    stack_tables,
-)
+from tanbark.structure.greedy import layout as field
 
 Family = tuple[int, tuple[int, ...]]
 
 DENSE_CELLS = 1 << 16  # larger tables are scored by their observed cells
 BATCH_CELLS = 1 << 21  # cells of the tables that are counted at once
 BATCH_TABLES = 1 << 17  # and their number, each of which takes a line of its layout
-PENALTIES = {"loglik": NO_PENALTY, "aic": AIC, "bic": BIC, "bdeu": NO_PENALTY, "k2": NO_PENALTY}  # of compiled scores
 LOOKED_UP = 2048  # counts below have their n ln n in a lookup table
 EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # the same for all DAGs of an equivalence class, and penalised
 
@@ -151,10 +136,10 @@ class Gains:
             self._score_sparse(a, (), [b] if wanted[b, a] else [])
         first, second, sizes = first[small], second[small], sizes[small]
         child, candidate = np.concatenate([first, second]), np.concatenate([second, first])
-        layout = np.ones((len(child), FIELDS), np.int64)
-        layout[:, START] = np.tile(np.cumsum(sizes) - sizes, 2)
-        layout[:, STATES], layout[:, LEVELS] = self._levels[child], self._levels[candidate]
-        layout[: len(first), STATE_STEP] = layout[len(first) :, LEVEL_STEP] = self._levels[second]
+        layout = np.ones((len(child), field.FIELDS), np.int64)
+        layout[:, field.START] = np.tile(np.cumsum(sizes) - sizes, 2)
+        layout[:, field.STATES], layout[:, field.LEVELS] = self._levels[child], self._levels[candidate]
+        layout[: len(first), field.STATE_STEP] = layout[len(first) :, field.LEVEL_STEP] = self._levels[second]
         sets = ColumnSets(np.stack([first, second], axis=1).ravel(), np.arange(0, 2 * len(first) + 1, 2))
         mine = wanted[candidate, child]
         number = np.array([roots.get(column, -1) for column in range(len(wanted))])
@@ -199,16 +184,16 @@ class Gains:
         if not len(sets):
             return found
         flat = self._counts.flat_tables(sets)
-        if self._name in PENALTIES:
+        if self._name in field.PENALTIES:
             from tanbark.structure.greedy import gain_kernels
 
-            masses = prior_masses(self._name, layout, self._ess)
-            gain_kernels.flat_gains(flat, layout, masses, PENALTIES[self._name], self._n_log_n, found)
+            masses = field.prior_masses(self._name, layout, self._ess)
+            gain_kernels.flat_gains(flat, layout, masses, field.PENALTIES[self._name], self._n_log_n, found)
         else:
-            shapes, kind = np.unique(layout[:, [OUTER, INNER, STATES, LEVELS]], axis=0, return_inverse=True)
+            shapes, kind = np.unique(layout[:, field.SHAPE], axis=0, return_inverse=True)
             for number in range(len(shapes)):
                 alike = np.flatnonzero(kind.ravel() == number)
-                found[alike] = self._stacked_gains(stack_tables(flat, layout[alike]))
+                found[alike] = self._stacked_gains(field.stack_tables(flat, layout[alike]))
         return found
 
     @cached_property

@@ -101,14 +101,6 @@ class GraphClimb(MovingGraph):
                 self.apply(Move(float(gains[kind, x, y]), "", (kind, x, y)))
         return self
 
-    def key(self) -> bytes:
-        """Identify the graph."""
-        return self.arcs.tobytes()
-
-    def solution(self) -> Bools:
-        """Return a copy of the adjacency matrix."""
-        return self.arcs.copy()
-
 
 def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.Generator) -> Learnt:
     """Climb from a graph with the options ``walk``; return the best graph met, its score and the steps."""

@@ -14,7 +14,9 @@ from tanbark.arrays import Counts, Floats, Integers
 
 START, OUTER, OUTER_STEP, INNER, INNER_STEP, STATES, STATE_STEP, LEVELS, LEVEL_STEP = range(9)  # columns of a layout
 FIELDS = 9  # and their number
+SHAPE = [OUTER, INNER, STATES, LEVELS]
 NO_PENALTY, AIC, BIC = range(3)  # cost of a free parameter: nothing, one nat, half the log of the rows
+PENALTIES = {"loglik": NO_PENALTY, "aic": AIC, "bic": BIC, "bdeu": NO_PENALTY, "k2": NO_PENALTY}  # of compiled scores
 
 
 def prior_masses(criterion: str, layout: Integers, ess: float) -> Floats:
@@ -33,7 +35,7 @@ def prior_masses(criterion: str, layout: Integers, ess: float) -> Floats:
 
 def stack_tables(flat: Counts, layout: Integers) -> Counts:
     """Gather tables of one shape from a flat array, as (tables, configurations, child, candidate)."""
-    outer, inner, states, levels = layout[0, [OUTER, INNER, STATES, LEVELS]].tolist()
+    outer, inner, states, levels = layout[0, SHAPE].tolist()
     place = layout[:, START]
     for size, step in ((outer, OUTER_STEP), (inner, INNER_STEP), (states, STATE_STEP), (levels, LEVEL_STEP)):
         place = place[..., None] + np.expand_dims(layout[:, step], tuple(range(1, place.ndim + 1))) * np.arange(size)

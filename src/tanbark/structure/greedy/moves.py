@@ -58,6 +58,14 @@ class MovingGraph:
             gains[found] = -np.inf
         return None
 
+    def key(self) -> bytes:
+        """Identify the graph."""
+        return self.arcs.tobytes()
+
+    def solution(self) -> Bools:
+        """Return a copy of the adjacency matrix."""
+        return self.arcs.copy()
+
     def _connect(self, x: int, y: int) -> None:
         self.arcs[x, y] = True
         below = self.reach[y].copy()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.counts import CountEngine
-from tanbark.graph import Dag, direct_forest, maximum_spanning_forest
+from tanbark.graph import Dag
 from tanbark.graph.spanning import pair_indices
+from tanbark.machine import blocks
 from tanbark.scores import log_likelihood, mutual_information, penalty
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import find_column
-from tanbark.structure.trees.tan import penalty_per_parameter
+from tanbark.structure.trees.tan import best_forest, penalty_per_parameter
+
+PAIRS_AT_ONCE = 4096
 
 
 def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | None = None) -> Learnt:
@@ -32,25 +35,20 @@ def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | N
     Chow and Liu (1968), Approximating discrete probability distributions with dependence trees.
     """
     schema = counts.schema
-    n = len(schema.names)
     penalty(criterion, 1.0)  # raises for a wrong name before the counting starts
     start = schema.target if root is None else find_column("root", root, schema.names)
     states = np.array(schema.cardinalities, dtype=float)
-    first, second = pair_indices(n)
+    first, second = pair_indices(len(schema.names))
     gain, rows = np.zeros(len(first)), np.zeros(len(first))
-    step = 4096
-    for low in range(0, len(first), step):
-        pairs = list(zip(first[low : low + step].tolist(), second[low : low + step].tolist(), strict=True))
+    for low, high in blocks(len(first), PAIRS_AT_ONCE):
+        pairs = list(zip(first[low:high].tolist(), second[low:high].tolist(), strict=True))
         for place, table in enumerate(counts.tables(pairs), start=low):
             rows[place] = table.sum()
             gain[place] = rows[place] * mutual_information(table)
     parameters = (states[first] - 1) * (states[second] - 1)
     weights = gain - penalty_per_parameter(criterion, rows) * parameters
-    weights = np.where((states[first] > 1) & (states[second] > 1), weights, -np.inf)
-    edges = maximum_spanning_forest(weights, n)
-    chosen = np.array([a * n - a * (a + 1) // 2 + b - a - 1 for a, b in edges], np.int64)
-    dag = Dag(schema.names, tuple(direct_forest(edges, n, start)))
-    return Learnt(dag, _empty_score(counts, criterion) + float(weights[chosen].sum()))
+    parents, gained = best_forest(weights, states, start)
+    return Learnt(Dag(schema.names, tuple(parents)), _empty_score(counts, criterion) + gained)
 
 
 def _empty_score(counts: CountEngine, criterion: str) -> float:

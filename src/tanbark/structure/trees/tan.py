@@ -48,11 +48,21 @@ def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | N
     pairs = counts.pair_information()
     parameters = (states[first] - 1) * (states[second] - 1) * states[target]
     cost = penalty_per_parameter(criterion, pairs.rows)
-    weights = np.where((states[first] > 1) & (states[second] > 1), pairs.gain - cost * parameters, -np.inf)
+    parents, gained = best_forest(pairs.gain - cost * parameters, states[:n], start)
+    return Learnt(Dag.augmented(schema.names, parents), _naive_score(counts, criterion) + gained)
+
+
+def best_forest(weights: Floats, states: Floats, start: int | None) -> tuple[list[tuple[int, ...]], float]:
+    """Return the parents in the heaviest spanning forest, directed away from ``start``, and its weight.
+
+    The weights are those of all pairs, in the order of :func:`pair_indices`; columns with one state stay alone.
+    """
+    n = len(states)
+    first, second = pair_indices(n)
+    weights = np.where((states[first] > 1) & (states[second] > 1), weights, -np.inf)
     edges = maximum_spanning_forest(weights, n)
-    dag = Dag.augmented(schema.names, direct_forest(edges, n, start))
     chosen = np.array([i * n - i * (i + 1) // 2 + j - i - 1 for i, j in edges], np.int64)
-    return Learnt(dag, _naive_score(counts, criterion) + float(weights[chosen].sum()))
+    return direct_forest(edges, n, start), float(weights[chosen].sum())
 
 
 def penalty_per_parameter(criterion: str, rows: Floats) -> Floats:
