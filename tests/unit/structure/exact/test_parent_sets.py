@@ -1,25 +1,12 @@
-"""Candidate parent sets: numbers of sets, pruning, and limits."""
-
-import itertools
-import math
+"""Candidate parent sets: their scores, and limits."""
 
 import numpy as np
 import pytest
 
 from strategies import make_table
 from tanbark.counts import MemoryCounts
-from tanbark.structure.exact import parent_set_kernels as kernels
 from tanbark.structure.exact.parent_sets import candidate_families
 from tanbark.structure.exact.subset_scores import CompleteRows
-
-
-def test_sets_are_numbered_in_lexicographic_order():
-    n, size = 6, 3
-    binomials = np.array([[math.comb(a, b) for b in range(size + 1)] for a in range(n + 1)])
-    for number, chosen in enumerate(itertools.combinations(range(n), size)):
-        assert kernels.set_number(np.array(chosen), -1, binomials) == number
-        without = list(itertools.combinations(range(n), size - 1)).index(chosen[1:])
-        assert kernels.set_number(np.array(chosen), 0, binomials) == without
 
 
 def listed(table, **limits):
