@@ -243,6 +243,7 @@ def strong_groups(adjacent: Array, nodes: Array) -> tuple[Array, Array]:
 
     Tarjan's algorithm without recursion; the numbers are by position in ``nodes``.
     """
+    # index: order of discovery; low: the lowest index that is reached; waiting: nodes whose group is still open.
     n = len(nodes)
     index, low = np.full(n, -1, np.int64), np.zeros(n, np.int64)
     group, left = np.full(n, -1, np.int64), np.zeros(n, np.bool_)

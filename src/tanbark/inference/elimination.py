@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +25,7 @@ ADVICE = "Observe some of them, ask for fewer, or raise max_entries."
 Pattern = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], bool]
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(NamedTuple):
     """A program for one pattern: which variables are asked for, maximised, observed, or softly observed."""
 
     seen: tuple[int, ...]
@@ -47,16 +47,11 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class KeptPlans:
-    """The last plans that were made for a network."""
+    """A network's layout, and the last plans that were made for it."""
 
+    flat: FlatNetwork
     plans: dict[Pattern, Plan] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
-
-
-@once_per_network
-def kept_plans(network: Network) -> KeptPlans:
-    """Return the plans of a network; none at first."""
-    return KeptPlans()
 
 
 def normalised(network: Network) -> FlatNetwork:
@@ -70,6 +65,12 @@ def normalised(network: Network) -> FlatNetwork:
     return flat_network(network)
 
 
+@once_per_network
+def kept_plans(network: Network) -> KeptPlans:
+    """Return the plans of a network; none at first."""
+    return KeptPlans(normalised(network))
+
+
 def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> Plan:
     """Find the plan of a pattern, or make it: (kept, maximised, observed, soft, whether cut-off parts count too).
 
@@ -79,7 +80,7 @@ def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> 
     limit = MAX_ENTRIES if max_entries is None else max_entries
     found = kept.plans.get(pattern)
     if found is None or found.largest > limit:
-        found = make_plan(network, pattern, limit)
+        found = _make(network, kept.flat, pattern, limit, ADVICE)
         with kept.lock:
             if len(kept.plans) >= PLANS_KEPT:
                 del kept.plans[next(iter(kept.plans))]
@@ -87,9 +88,12 @@ def plan(network: Network, pattern: Pattern, max_entries: int | None = None) -> 
     return found
 
 
-def make_plan(network: Network, pattern: Pattern, limit: int, advice: str = ADVICE) -> Plan:
+def make_plan(network: Network, pattern: Pattern, limit: int, advice: str) -> Plan:
     """Make the plan of a pattern; ``advice`` ends the message of the error where it would be too large."""
-    flat = normalised(network)
+    return _make(network, normalised(network), pattern, limit, advice)
+
+
+def _make(network: Network, flat: FlatNetwork, pattern: Pattern, limit: int, advice: str) -> Plan:
     kept, best, seen, soft, whole = pattern
     largest, program, cpts = plan_kernels.make(flat, *_members(pattern), whole, float(limit))
     if largest > limit:

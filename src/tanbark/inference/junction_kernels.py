@@ -115,6 +115,7 @@ def _collect(codes: Array, row: int, tree: Tree, room: Room) -> float:
     """Send messages from the leaves to the roots, each scaled to sum to one; return the log-probability of the row."""
     _, starts, columns, strides, bounds, _ = tree.cliques
     work, message, _, left, right = room
+    # Children come before parents, so that a clique has all its messages when its turn comes.
     likelihood = 0.0
     for k in range(len(tree.parent)):
         low, high, start, there = bounds[k], bounds[k + 1], starts[k], tree.separator_starts[k]

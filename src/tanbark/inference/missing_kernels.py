@@ -177,6 +177,7 @@ def _list_families(cpts: Factors, opened: Array, seen: Row, first: int, group: G
 def _order_columns(n_chosen: int, n_group: int, group: Group) -> None:
     """Put last, time and again, the column with the fewest families left: the innermost digit is read most often."""
     columns, bounds, level, read, uses = group.columns, group.bounds, group.level, group.read, group.uses
+    # From the innermost digit outwards; a family is multiplied at the level of its innermost column.
     level[:n_group] = -1
     for last in range(n_chosen - 1, -1, -1):
         for k in range(last + 1):
@@ -216,6 +217,7 @@ def _add_group(flat: FlatNetwork, place: Array, n_chosen: int, group: Group, joi
     total = np.zeros(n_classes)
     products[0] = 1.0
     level, digit[0] = 0, 0
+    # A counter in depth: products[level + 1] extends products[level] by the families that this digit decides.
     while level >= 0:
         if digit[level] == flat.sizes[group.columns[level]]:
             level -= 1

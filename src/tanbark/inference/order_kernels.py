@@ -85,8 +85,12 @@ def min_fill(sizes: Array, factors: Factors, used: Array, phase: Array, max_free
         none = np.empty(0, np.int64)
         return Order(none, none, np.zeros(1, np.int64), np.empty(0), np.inf)
     linked = _interactions(factors, used, place, m)
-    turn, logs = phase[free], np.log(sizes[free])
-    steps, sums = (turn != KEPT).sum(), (turn == SUM).sum()
+    turn, logs = np.empty(m, np.int8), np.empty(m)
+    steps, sums = 0, 0
+    for k in range(m):
+        turn[k], logs[k] = phase[free[k]], np.log(sizes[free[k]])
+        steps += turn[k] != KEPT
+        sums += turn[k] == SUM
     order, ends = np.empty(steps, np.int64), np.zeros(steps + 1, np.int64)
     around = np.empty(max(16, 4 * m), np.int64)
     entries = np.empty(steps)
@@ -154,6 +158,7 @@ def _cheapest(
     now: int, linked: Array, turn: Array, logs: Array, fill: Array, weight: Array, stale: Array, near: Array
 ) -> int:  # fmt: skip
     """Find the next variable; a fill-in that is worse than the best so far is not counted to its end."""
+    # Known fill-ins come first, so that the stale ones are counted against a low limit.
     best, least, lightest = -1, np.int64(1 << 62), np.inf
     for again in range(2):
         for k in range(len(turn)):
@@ -187,6 +192,7 @@ def _fill_in(linked: Array, node: int, near: Array, limit: int, logs: Array) -> 
 @kernel
 def _take_out(linked: Array, node: int, near: Array, degree: int, filling: bool, stale: Array) -> None:
     """Link a variable's neighbours and remove it; the fill-in of those whose surroundings changed is stale."""
+    # Without new links only the neighbours' own fill-ins change; with them, those of the neighbours' neighbours too.
     for one in range(degree):
         a = near[one]
         linked[a, node] = linked[node, a] = False

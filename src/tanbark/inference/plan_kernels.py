@@ -136,6 +136,8 @@ def assemble(flat: FlatNetwork, roles: Roles, used: Array, order: Order) -> tupl
     n_steps = n_order + 2
     nodes, softs = np.flatnonzero(used), np.flatnonzero(roles.soft & used)
     n_given = len(nodes) + len(softs)
+    # A factor goes to the bucket of the step that comes first among its variables; one without free variables to the
+    # last step but one, and what has kept variables only to the last.
     turn = np.full(len(sizes), n_steps - 1, np.int64)
     for step in range(n_order):
         turn[order.variables[step]] = step

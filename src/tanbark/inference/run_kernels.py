@@ -154,6 +154,7 @@ def _sum(
     count, width, entries, own, goal = _begin(program, step, sizes, position, at, index)
     walk = program[WALK] + _at(program, WALK_BOUNDS, step) + width - 1
     run_length = sizes[_at(program, AXES, _at(program, AXIS_BOUNDS, step + 1) - 1)] if width else 1
+    # The innermost axis is unrolled into runs, so that the counter over the others moves once a run.
     for run in range(entries // run_length):
         into = goal + run * run_length
         if count == 2:

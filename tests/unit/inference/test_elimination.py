@@ -65,7 +65,7 @@ def test_logarithms_of_every_entry(underflow, monkeypatch):
     """With the limit at 2 every row is computed in logarithms."""
     monkeypatch.setattr(engine, "UNDERFLOW", underflow)
     network = make_network(np.random.default_rng(4), n_features=5, zeros=True)
-    made = engine.make_plan(network, ((5,), (), (0, 2), (), True), 1000)
+    made = engine.make_plan(network, ((5,), (), (0, 2), (), True), 1000, "")
     codes = np.array([[a, b] for a in range(network.schema.cardinalities[0]) for b in (0, 0)])
     for row, found in zip(codes, np.exp(engine.execute_logarithms(made, codes)), strict=True):
         seen = [row[0], 255, row[1], 255, 255]
