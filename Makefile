@@ -47,6 +47,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.speed --data $(SHARED_DATA)
 
 docs: $(VENV)/.docs
+	rm -rf docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "build/docs/index.html"
 
