@@ -42,20 +42,20 @@ def parse(content: str, text: Sequence[str] = ()) -> Any:
     return _table(names, kinds, rows, text)
 
 
-def _kind(told: str, line: int) -> tuple[str, ...] | str:
+def _kind(declared: str, line: int) -> tuple[str, ...] | str:
     """Read the type of an attribute: its categories, or "number" or "text"."""
-    told = told.strip()
-    if told.startswith("{"):
-        if not told.rstrip().endswith("}"):
-            msg = f"line {line}: expected '}}' at the end of the categories, got {told[-20:]!r}."
+    declared = declared.strip()
+    if declared.startswith("{"):
+        if not declared.rstrip().endswith("}"):
+            msg = f"line {line}: expected '}}' at the end of the categories, got {declared[-20:]!r}."
             raise InputError(msg)
-        return tuple(_bare(cell) for cell in _cells(told[1 : told.rindex("}")], line))
-    word = (told.split() or [""])[0].lower()
+        return tuple(_bare(cell) for cell in _cells(declared[1 : declared.rindex("}")], line))
+    word = (declared.split() or [""])[0].lower()
     if word in NUMERIC:
         return "number"
     if word in ("string", "date"):
         return "text"
-    msg = f"line {line}: the type {told[:40]!r} is unknown.{nearest(word, [*NUMERIC, 'string', 'date'])}"
+    msg = f"line {line}: the type {declared[:40]!r} is unknown.{nearest(word, [*NUMERIC, 'string', 'date'])}"
     raise InputError(msg)
 
 

@@ -26,7 +26,7 @@ def cross_validate(model: Any, name: str, X: Any, y: Any, folds: int, seed: int,
 
 
 def measure_saved(
-    path: str, table: str, target: str, *, format: str | None, gaps: Iterable[str]
+    path: str, table: str, target: str, *, format: str | None, missing: Iterable[str]
 ) -> tuple[str, CrossValidation]:
     """Measure a saved model on a table with labels."""
     from tanbark.cli.models import load_classifier, read_rows
@@ -34,7 +34,7 @@ def measure_saved(
     from tanbark.estimators.inputs import label_codes
 
     model = load_classifier(path)
-    rows, whole = read_rows(model, table, format=format, gaps=gaps)
+    rows, whole = read_rows(model, table, format=format, missing=missing)
     column = choose(whole, target, "--class")
     known = column.is_valid().to_numpy(zero_copy_only=False)
     if not known.any():

@@ -109,14 +109,20 @@ def network_of(model: Any, path: str) -> Any:
 
 
 def read_training(
-    path: str, target: str, *, format: str | None, gaps: Iterable[str], drop: Iterable[str], weights: str | None = None
+    path: str,
+    target: str,
+    *,
+    format: str | None,
+    missing: Iterable[str],
+    drop: Iterable[str],
+    weights: str | None = None,
 ) -> tuple[Any, Any, Any]:
     """Read features, labels and weights; rows without a label are left out with a warning."""
     import narwhals as nw
 
     from tanbark.errors import TanbarkWarning, warn
 
-    table = read_table(path, format=format, gaps=tuple(gaps))
+    table = read_table(path, format=format, missing=tuple(missing))
     check_name(table, target, "--class")
     without = table.column(target).null_count
     if without == table.num_rows:
@@ -145,11 +151,11 @@ def _plain(column: Any) -> Any:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def read_rows(model: Any, path: str, *, format: str | None, gaps: Iterable[str]) -> tuple[Any, Any]:
+def read_rows(model: Any, path: str, *, format: str | None, missing: Iterable[str]) -> tuple[Any, Any]:
     """Read rows for a model: its own columns, and the whole table; other columns are ignored."""
     columns = model.schema_.features
     table = read_table(
-        path, format=format, gaps=tuple(gaps), text=[column.name for column in columns if column.values == "text"]
+        path, format=format, missing=tuple(missing), text=[column.name for column in columns if column.values == "text"]
     )
     known, names = list(table.column_names), [column.name for column in columns]
     lacking = [name for name in names if name not in known]

@@ -22,11 +22,13 @@ def _together(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decora
 table_argument = click.argument("table", metavar="TABLE")
 model_argument = click.argument("model", metavar="MODEL")
 format_option = click.option("--format", metavar="NAME", help="csv, tsv, parquet, arrow or arff; else by suffix.")
-gaps_option = click.option("--na", "gaps", multiple=True, metavar="TEXT", help="A further text that means a gap.")
-reading = _together(format_option, gaps_option)
+missing_option = click.option(
+    "--na", "missing", multiple=True, metavar="TEXT", help="A further text that means a missing value."
+)
+reading = _together(format_option, missing_option)
 target_option = click.option("--class", "target", required=True, metavar="NAME", help="The class column.")
 drop_option = click.option("--drop", multiple=True, metavar="NAME", help="Leave a column out; may be repeated.")
-training = _together(target_option, drop_option, format_option, gaps_option)
+training = _together(target_option, drop_option, format_option, missing_option)
 settings_option = click.option(
     "-o", "--option", "settings", multiple=True, metavar="NAME=VALUE",
     help="An option of the learner, such as criterion=bic; may be repeated.",

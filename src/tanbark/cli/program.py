@@ -14,14 +14,14 @@ from typing import Any, NoReturn
 import click
 
 from tanbark import __version__
-from tanbark.cli import learning, looking
+from tanbark.cli import fit_commands, inspect_commands
 from tanbark.errors import TanbarkError, TanbarkWarning, nearest
 
 MISTAKE, BUG, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
 
 
 class Program(click.Group):
-    """A group of commands that tells a user's mistakes in one line and owns up to its bugs."""
+    """A group of commands that reports mistakes of its user in one line, and bugs with their traceback."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -34,7 +34,7 @@ class Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> NoReturn:
-        """Run, and exit with a code that says how it went."""
+        """Run, and exit with 0, or with the code of the kind of failure."""
         extra.pop("standalone_mode", None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -44,7 +44,7 @@ class Program(click.Group):
                 code = super().main(args, prog_name, standalone_mode=False, **extra)
                 sys.stdout.flush()
             except Exception as error:
-                code = _tell(error)
+                code = _report(error)
             except KeyboardInterrupt:
                 code = _say("interrupted", INTERRUPTED)
             except SystemExit:  # so click and rich answer a reader that went away
@@ -52,7 +52,7 @@ class Program(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _tell(error: Exception) -> int:
+def _report(error: Exception) -> int:
     """Tell an error in one line; only a bug shows where in the program it happened."""
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
@@ -125,7 +125,7 @@ def app() -> None:
     """
 
 
-for _command in (*learning.COMMANDS, *looking.COMMANDS):
+for _command in (*fit_commands.COMMANDS, *inspect_commands.COMMANDS):
     app.add_command(_command)
 
 __all__ = ["app"]

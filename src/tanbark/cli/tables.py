@@ -19,7 +19,7 @@ SUFFIXES = {
     ".feather": "arrow", ".ipc": "arrow", ".arff": "arff",
 }  # fmt: skip
 FORMATS = ("csv", "tsv", "parquet", "arrow", "arff")
-GAPS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?")
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?")
 MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
 
@@ -42,12 +42,12 @@ def format_of(path: str, named: str | None) -> str | None:
         return None
     if suffixes[-1] not in SUFFIXES:
         hint = nearest(suffixes[-1], SUFFIXES)
-        msg = f"The format of {path!r} cannot be told from {suffixes[-1]!r}.{hint} Use --format {'|'.join(FORMATS)}"
+        msg = f"The format of {path!r} cannot be inferred from {suffixes[-1]!r}.{hint} Use --format {'|'.join(FORMATS)}"
         raise OptionError(msg)
     return SUFFIXES[suffixes[-1]]
 
 
-def read_table(path: str, *, format: str | None = None, gaps: Sequence[str] = (), text: Sequence[str] = ()) -> Any:
+def read_table(path: str, *, format: str | None = None, missing: Sequence[str] = (), text: Sequence[str] = ()) -> Any:
     """Read a table as a ``pyarrow.Table``; the columns in ``text`` are strings whatever they look like."""
     kind = format_of(path, format)
     raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
@@ -70,7 +70,7 @@ def read_table(path: str, *, format: str | None = None, gaps: Sequence[str] = ()
         elif kind == "arrow":
             table = _read_arrow(raw)
         else:
-            table = _read_text(raw, "," if kind == "csv" else "\t", (*GAPS, *gaps), text)
+            table = _read_text(raw, "," if kind == "csv" else "\t", (*MISSING, *missing), text)
     except arrow().ArrowException as error:
         msg = f"{_called(path)} cannot be read as {kind.upper()}: {' '.join(str(error).split())}"
         raise InputError(msg) from None
@@ -114,15 +114,15 @@ def _read_arrow(raw: bytes) -> Any:
     return ipc.open_file(source).read_all() if raw[:6] == b"ARROW1" else ipc.open_stream(source).read_all()
 
 
-def _read_text(raw: bytes, delimiter: str, gaps: Sequence[str], text: Sequence[str]) -> Any:
-    """Read CSV or TSV; the type of a column is told from all of its cells."""
+def _read_text(raw: bytes, delimiter: str, missing: Sequence[str], text: Sequence[str]) -> Any:
+    """Read CSV or TSV; the type of a column is inferred from all of its cells."""
     reader, string = arrow(".csv"), arrow().string()
     return reader.read_csv(
         io.BytesIO(raw),
         read_options=reader.ReadOptions(block_size=min(len(raw) + 1024, 2**31 - 1)),
         parse_options=reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=reader.ConvertOptions(
-            null_values=list(gaps), strings_can_be_null=True, column_types=dict.fromkeys(text, string)
+            null_values=list(missing), strings_can_be_null=True, column_types=dict.fromkeys(text, string)
         ),
     )
 

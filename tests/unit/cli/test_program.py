@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import tanbark as tb
-from tanbark.cli import learning
+from tanbark.cli import fit_commands
 from tanbark.cli.program import app
 
 N = 90
@@ -422,7 +422,7 @@ def test_every_command_has_help_with_an_example():
 def test_the_usual_learners_are_known():
     from tanbark.cli.models import make_model
 
-    for text in learning.USUAL:
+    for text in fit_commands.USUAL:
         assert make_model(text)
 
 

@@ -19,7 +19,7 @@ from tanbark.cli.output import print_json, print_table, save_figure, say, write
 @click.option("--plot", metavar="FILE", help="Draw the evidence of one row: PNG, SVG or PDF.")
 @options.json_option
 def explain(
-    model: str, table: str, format: str | None, gaps: tuple[str, ...], rows: tuple[int, ...], label: str | None,
+    model: str, table: str, format: str | None, missing: tuple[str, ...], rows: tuple[int, ...], label: str | None,
     plot: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Return how much each value of a row speaks for its class, in log-odds that add up to the posterior.
@@ -35,22 +35,22 @@ def explain(
     from tanbark.estimators.reports.explain import Explanation
 
     classifier = load_classifier(model)
-    features, _ = read_rows(classifier, table, format=format, gaps=gaps)
+    features, _ = read_rows(classifier, table, format=format, missing=missing)
     chosen = list(rows or (0,))
     if max(chosen) >= features.num_rows:
         msg = f"--row {max(chosen)} is beyond the table, whose {features.num_rows:,} rows are counted from 0."
         raise InputError(msg)
     given = None if label is None else _label(classifier, label)
     found = classifier.explain(features.take(chosen), label=given)
-    told = Explanation(tuple(replace(each, row=row) for each, row in zip(found, chosen, strict=True)))
+    explanations = Explanation(tuple(replace(each, row=row) for each, row in zip(found, chosen, strict=True)))
     if plot is not None:
         from tanbark.plot import plot_explanation
 
-        save_figure(plot_explanation(told[0]), plot)
+        save_figure(plot_explanation(explanations[0]), plot)
     if as_json:
-        print_json([_explained(each) for each in told])
+        print_json([_explained(each) for each in explanations])
     else:
-        click.echo(str(told))
+        click.echo(str(explanations))
 
 
 def _label(classifier: Any, text: str) -> Any:
@@ -255,11 +255,11 @@ def _observed(network: Any, text: str) -> tuple[str, Any]:
     names = sorted(network.dag.names, key=len, reverse=True)
     name = next((each for each in names if text.startswith(f"{each}=")), None)
     if name is None:
-        told, equals, _ = text.partition("=")
+        name, equals, _ = text.partition("=")
         if not equals:
             msg = f"Evidence is written name=state; got {text!r}."
             raise OptionError(msg)
-        msg = f"There is no variable {told!r}.{nearest(told, names)}"
+        msg = f"There is no variable {name!r}.{nearest(name, names)}"
         raise InputError(msg)
     value = text[len(name) + 1 :]
     column = network.schema.columns[network.dag.index(name)]

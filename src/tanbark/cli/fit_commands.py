@@ -11,7 +11,7 @@ from tanbark.cli import options
 from tanbark.cli.output import print_json, print_table, progress, save_figure, say, write
 
 USUAL = ("naive", "tan", "tan:criterion=bic", "kdb", "aode", "ban")  # what compare tries where nothing is chosen
-TOLD = {
+MEASURES = {
     "accuracy": "accuracy", "balanced_accuracy": "balanced", "log_loss": "log-loss", "brier": "Brier", "auc": "AUC",
     "seconds": "seconds",
 }  # fmt: skip
@@ -27,7 +27,7 @@ TOLD = {
 @options.json_option
 @options.quiet_option
 def fit(
-    table: str, target: str, drop: tuple[str, ...], format: str | None, gaps: tuple[str, ...], learner: str,
+    table: str, target: str, drop: tuple[str, ...], format: str | None, missing: tuple[str, ...], learner: str,
     settings: tuple[str, ...], weights: str | None, out: str, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Learn a classifier from TABLE and write it to a model file (JSON).
@@ -41,21 +41,21 @@ def fit(
 
     model = make_model(learner, settings)
     with progress("learning", None, quiet=quiet):
-        X, y, weighed = read_training(table, target, format=format, gaps=gaps, drop=drop, weights=weights)
+        X, y, weighed = read_training(table, target, format=format, missing=missing, drop=drop, weights=weights)
         begun = time.perf_counter()
         model.fit(X, y, weighed)
         seconds = time.perf_counter() - begun
     _save(model, out)
-    told = {
+    summary = {
         "model": " ".join(repr(model).split()), "rows": X.num_rows, "features": X.num_columns,
         "classes": model.classes_.tolist(), "free_parameters": getattr(model, "n_parameters_", None),
         "seconds": seconds, "out": out,
     }  # fmt: skip
     if as_json and out != "-":
-        print_json(told)
+        print_json(summary)
     else:
         say(
-            f"{told['model']}: {X.num_rows:,} rows, {X.num_columns:,} features, {len(model.classes_)} classes, "
+            f"{summary['model']}: {X.num_rows:,} rows, {X.num_columns:,} features, {len(model.classes_)} classes, "
             f"{seconds:.2f} s -> {out}",
             quiet=quiet,
         )
@@ -82,10 +82,10 @@ def _save(model: Any, out: str) -> None:
 @click.option("--out", default="-", metavar="FILE", help="CSV, TSV, Parquet or Arrow; - is CSV to standard output.")
 @options.json_option
 def predict(
-    model: str, table: str, format: str | None, gaps: tuple[str, ...], proba: bool, keep: tuple[str, ...], out: str,
+    model: str, table: str, format: str | None, missing: tuple[str, ...], proba: bool, keep: tuple[str, ...], out: str,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Predict the class of every row of TABLE. Gaps are summed out exactly.
+    """Predict the class of every row of TABLE. Missing values are summed out exactly.
 
     Columns that the model does not know are ignored.
 
@@ -98,7 +98,7 @@ def predict(
     from tanbark.cli.tables import choose, write_table
 
     classifier = load_classifier(model)
-    rows, whole = read_rows(classifier, table, format=format, gaps=gaps)
+    rows, whole = read_rows(classifier, table, format=format, missing=missing)
     name = classifier.schema_.names[-1]
     found = classifier.predict_proba(rows)
     columns: dict[str, Any] = {each: choose(whole, each, "--keep") for each in keep}
@@ -131,7 +131,7 @@ def predict(
 @options.json_option
 @options.quiet_option
 def evaluate(
-    table: str, target: str, drop: tuple[str, ...], format: str | None, gaps: tuple[str, ...], learner: str,
+    table: str, target: str, drop: tuple[str, ...], format: str | None, missing: tuple[str, ...], learner: str,
     settings: tuple[str, ...], saved: str | None, folds: int, seed: int, plot: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Measure a learner on TABLE by stratified cross-validation, or a saved model on rows that it has not seen.
@@ -145,12 +145,12 @@ def evaluate(
     from tanbark.cli import measuring
 
     if saved is not None:
-        name, result = measuring.measure_saved(saved, table, target, format=format, gaps=gaps)
+        name, result = measuring.measure_saved(saved, table, target, format=format, missing=missing)
     else:
         from tanbark.cli.models import make_model, read_training
 
         made = make_model(learner, settings)
-        X, y, _ = read_training(table, target, format=format, gaps=gaps, drop=drop)
+        X, y, _ = read_training(table, target, format=format, missing=missing, drop=drop)
         name = " ".join(repr(made).split())
         with progress(name, folds, quiet=quiet) as advance:
             result = measuring.cross_validate(made, name, X, y, folds, seed, advance)
@@ -172,13 +172,13 @@ def evaluate(
     "-l", "--learner", "learners", multiple=True, metavar="NAME[:OPTION=VALUE,…]",
     help=f"A learner to compare; may be repeated; `all` takes every one. By default {', '.join(USUAL)}.",
 )  # fmt: skip
-@click.option("--by", default="accuracy", show_default=True, metavar="MEASURE", help=f"One of {', '.join(TOLD)}.")
+@click.option("--by", default="accuracy", show_default=True, metavar="MEASURE", help=f"One of {', '.join(MEASURES)}.")
 @options.folds_options
 @click.option("--plot", metavar="FILE", help="Draw ranks with their critical difference: PNG, SVG or PDF.")
 @options.json_option
 @options.quiet_option
 def compare(
-    table: str, target: str, drop: tuple[str, ...], format: str | None, gaps: tuple[str, ...],
+    table: str, target: str, drop: tuple[str, ...], format: str | None, missing: tuple[str, ...],
     learners: tuple[str, ...], by: str, folds: int, seed: int, plot: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Compare learners on the same folds of TABLE, the best first.
@@ -195,10 +195,10 @@ def compare(
     from tanbark.errors import find
 
     by = by.replace("-", "_").lower()
-    find("--by", by, TOLD)
+    find("--by", by, MEASURES)
     chosen = measuring.all_learners() if learners == ("all",) else dict.fromkeys(learners or USUAL)
     models = {text: make_model(text) for text in chosen}
-    X, y, _ = read_training(table, target, format=format, gaps=gaps, drop=drop)
+    X, y, _ = read_training(table, target, format=format, missing=missing, drop=drop)
     with progress("comparing", folds * len(models), quiet=quiet) as advance:
         result, failed = measuring.compare_models(models, X, y, folds, seed, advance)
     ranked = result.compare(by)
@@ -210,10 +210,15 @@ def compare(
         print_json(measuring.comparison_document(result, ranked, by, failed))
         return
     rows = [
-        [name, *(f"{result.scores[name][key].mean():.3f}" for key in TOLD), f"{rank:.2f}", "" if not k else f"{p:.3g}"]
+        [
+            name,
+            *(f"{result.scores[name][key].mean():.3f}" for key in MEASURES),
+            f"{rank:.2f}",
+            "" if not k else f"{p:.3g}",
+        ]
         for k, (name, rank, p) in enumerate(zip(ranked.names, ranked.ranks, ranked.p_values, strict=True))
     ]
-    print_table(["learner", *TOLD.values(), "rank", "p"], rows, right=range(1, len(TOLD) + 3))
+    print_table(["learner", *MEASURES.values(), "rank", "p"], rows, right=range(1, len(MEASURES) + 3))
     for name, reason in failed.items():
         say(f"tanbark: warning: {name} could not be learnt: {reason}")
 
