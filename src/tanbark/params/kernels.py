@@ -37,27 +37,28 @@ def weighted_objective(
     """
     # Idea: two sweeps over the features of a row, one for the log-joint, one that multiplies its slope by the CPTs.
     # Cost: O(rows x features x classes).
+    codes, labels, weights, prior = rows.codes, rows.labels, rows.weights, rows.prior
     n_states, tables, starts = rows.n_states, rows.tables, rows.starts
-    n, n_classes = len(n_states), len(rows.prior)
+    n, n_classes = len(n_states), len(prior)
     joint, slope = np.empty(n_classes), np.empty(n_classes)
     total = 0.0
     for row in range(top, bottom):
-        joint[:] = rows.prior
+        joint[:] = prior
         for i in range(n):
-            code = np.int64(rows.codes[i, row])
+            code = np.int64(codes[i, row])
             if code < n_states[i]:
                 place = starts[i] + code * n_classes
                 for c in range(n_classes):
                     joint[c] += exponents[i] * tables[place + c]
-        total += rows.weights[row] * _row_objective(joint, rows.labels[row], squared, slope)
+        total += weights[row] * _row_objective(joint, labels[row], squared, slope)
         for i in range(n):
-            code = np.int64(rows.codes[i, row])
+            code = np.int64(codes[i, row])
             if code < n_states[i]:
                 place = starts[i] + code * n_classes
                 change = 0.0
                 for c in range(n_classes):
                     change += slope[c] * tables[place + c]
-                gradient[i] += rows.weights[row] * change
+                gradient[i] += weights[row] * change
     return total
 
 

@@ -17,11 +17,12 @@ from tanbark.structure.conditional.rows import LogFactor, RowArrays
 @kernel
 def fill_keys(rows: RowArrays, columns: Array, keys: Array) -> None:
     """Fill in the key of every row: its configuration of some columns, or -1 where one of them is missing."""
+    codes, states = rows.codes, rows.states
     keys[:] = 0
     for column in columns:
-        radix = rows.states[column]
+        radix = states[column]
         for row in range(len(keys)):
-            code = np.int64(rows.codes[column, row])
+            code = np.int64(codes[column, row])
             if keys[row] >= 0:
                 keys[row] = keys[row] * radix + code if code < radix else -1
 
@@ -35,11 +36,12 @@ def fill_table(rows: RowArrays, keys: Array, radix: int, table: Array) -> float:
     """
     # Idea: count, then normalise over the node: over the entries of a line where it is the class, else over `radix`
     # successive lines, one class at a time. Cost: one pass over the rows and two over the table.
+    starts, labels, weights = rows.starts, rows.labels, rows.weights
     table[:] = 0.0
     for row in range(len(keys)):
         if keys[row] >= 0:
-            for entry in range(rows.starts[row], rows.starts[row + 1]):
-                table[keys[row], rows.labels[entry]] += rows.weights[entry]
+            for entry in range(starts[row], starts[row + 1]):
+                table[keys[row], labels[entry]] += weights[entry]
     lines, classes = table.shape
     found = 0.0
     if radix == 0:
@@ -71,9 +73,9 @@ def _normalise(counts: Array) -> float:
 def add_family(factor: LogFactor, finite: Array, zeros: Array) -> None:
     """Add the logs of a factor to the log-joint of every row and class; zero probabilities are counted apart."""
     # Counting the zeros keeps the factor removable: -inf cannot be subtracted again. Arrays are (rows, classes).
-    logs = factor.logs
-    for row in range(len(factor.keys)):
-        key = factor.keys[row]
+    keys, logs = factor.keys, factor.logs
+    for row in range(len(keys)):
+        key = keys[row]
         if key >= 0:
             for label in range(logs.shape[1]):
                 if logs[key, label] > -np.inf:
@@ -91,26 +93,28 @@ def remove_factors(
     Returns the sum, over the rows with their own classes and weights, of the logs of ``out``.
     """
     n_rows, classes = out.shape
+    keys, logs, keys2, logs2 = first.keys, first.logs, second.keys, second.logs
+    starts, labels, weights = rows.starts, rows.labels, rows.weights
     found = 0.0
     for row in range(n_rows):
         top = -np.inf
-        key, key2 = first.keys[row], second.keys[row]
+        key, key2 = keys[row], keys2[row]
         for label in range(classes):
             value, none = finite[row, label], zeros[row, label]
             if key >= 0:
-                if first.logs[key, label] > -np.inf:
-                    value -= first.logs[key, label]
+                if logs[key, label] > -np.inf:
+                    value -= logs[key, label]
                 else:
                     none -= 1
             if key2 >= 0:
-                if second.logs[key2, label] > -np.inf:
-                    value -= second.logs[key2, label]
+                if logs2[key2, label] > -np.inf:
+                    value -= logs2[key2, label]
                 else:
                     none -= 1
             out[row, label] = value if none == 0 else -np.inf
             top = max(top, out[row, label])
-        for entry in range(rows.starts[row], rows.starts[row + 1]):
-            found += rows.weights[entry] * (out[row, rows.labels[entry]] - top)
+        for entry in range(starts[row], starts[row + 1]):
+            found += weights[entry] * (out[row, labels[entry]] - top)
         for label in range(classes):
             out[row, label] = np.exp(out[row, label] - top)
     return found

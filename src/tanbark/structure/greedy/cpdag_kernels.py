@@ -100,11 +100,12 @@ def _extends_clique(adjacent: Array, y: int, w: int, parents: Array) -> bool:
 @kernel
 def _fits(parents: Array, node: int, limits: Limits) -> bool:
     """Return whether a family keeps the limits."""
-    count, cells = 0, float(limits.states[node])
+    states = limits.states
+    count, cells = 0, float(states[node])
     for x in range(len(parents)):
         if parents[x]:
             count += 1
-            cells *= limits.states[x]
+            cells *= states[x]
     return count <= limits.max_parents and cells <= limits.max_cells
 
 

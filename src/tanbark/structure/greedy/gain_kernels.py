@@ -67,6 +67,7 @@ def flat_gains(flat: Array, layout: Array, masses: Array, penalty: int, n_log_n:
     for table in range(len(layout)):
         row = layout[table]
         outer, inner, states, levels = row[field.OUTER], row[field.INNER], row[field.STATES], row[field.LEVELS]
+        state_step, level_step = row[field.STATE_STEP], row[field.LEVEL_STEP]
         a0, a1, a2, a3 = masses[table, 0], masses[table, 1], masses[table, 2], masses[table, 3]
         b0, b1, b2, b3 = _base(a0), _base(a1), _base(a2), _base(a3)
         gain, total = 0.0, 0.0
@@ -77,7 +78,7 @@ def flat_gains(flat: Array, layout: Array, masses: Array, penalty: int, n_log_n:
             for state in range(states):
                 by_state = 0.0
                 for level in range(levels):
-                    n = float(flat[first + state * row[field.STATE_STEP] + level * row[field.LEVEL_STEP]])
+                    n = float(flat[first + state * state_step + level * level_step])
                     by_state += n
                     by_level[level] += n
                     gain += _term(n, a0, b0, n_log_n)
