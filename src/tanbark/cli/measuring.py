@@ -115,7 +115,7 @@ def compare_models(
             failed[name] = " ".join(str(error).split())
     if result is None:
         raise InputError(next(iter(failed.values())))
-    return CrossValidation(scores, {}, result.classes, result.labels, result.test_share), failed
+    return CrossValidation(scores, {}, result.classes, result.labels, result.test_ratio), failed
 
 
 def comparison_document(

@@ -8,56 +8,64 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_fraction
 from tanbark.errors import ImpossibleEvidenceWarning, OptionError, warn
 from tanbark.estimators import inputs
-from tanbark.estimators.encoding import report_unseen
+from tanbark.estimators.encoding import Encoder, report_unseen
 from tanbark.estimators.fit import TableLearner, check_as_many
 from tanbark.estimators.predict_file import FilePrediction
 from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
-from tanbark.estimators.reports.uncertainty import Counted, feature_support
 from tanbark.inference import normalize
+from tanbark.table import Schema
 
 
-class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
-    """The shell that all classifiers share: a subclass turns counts into a model, and codes into log-joints."""
+class Absent:
+    """A method of other classifiers that this one does not have; asking for it raises an error with the reason."""
+
+    def __init__(self, reason: str) -> None:
+        self.__doc__ = reason
+
+    def __get__(self, instance: Any, owner: type[Any]) -> Any:
+        msg = f"{owner.__name__} does not have this method: {self.__doc__}"
+        raise AttributeError(msg)
+
+
+class TablePredictor(FilePrediction, ClassifierMixin, BaseEstimator):
+    """What every classifier of tables can do once it is fitted: predict, measure, explain."""
+
+    n_jobs: int | None
+
+    classes_: NDArray[Any]
+    schema_: Schema
+    encoder_: Encoder
 
     # ------------------------------------------------------------------ what a subclass adds
 
     def _joint(self, codes: Codes) -> Floats:
-        """Return log P(class, observed) for every row and class."""
+        """Return log P(class, observed), up to a constant for every row."""
         raise AssertionError("every classifier predicts")
 
     def _explained(self) -> Explained:
         """Return what explanations need to know of the model."""
         raise AssertionError("every classifier can be explained")
 
-    def _counted(self) -> list[Counted]:
-        """Return the counts of features that predictions rest on."""
+    def _support(self, codes: Codes) -> tuple[Floats, Floats]:
+        """Return the training rows behind every row, (n_rows,), and behind every value, (n_features, n_rows)."""
         raise AssertionError("every classifier knows its counts")
-
-    def _total_rows(self) -> float:
-        """Return the number of training rows, or the sum of their weights."""
-        raise AssertionError("every classifier knows its rows")
 
     # ------------------------------------------------------------------ prediction
 
-    def predict_joint_log_proba(self, X: Any) -> Floats:
-        """Return log P(class, observed values) for every row and class."""
-        check_is_fitted(self)
-        return self._joint(self._codes(X))
-
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithms of the class probabilities."""
-        return self._posterior(self.predict_joint_log_proba(X))
+        return self._posterior(self._joint(self._codes(X)))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the class probabilities; missing values are summed out exactly."""
-        return self._posterior(self.predict_joint_log_proba(X), logs=False)
+        """Return the class probabilities; missing values are marginalised exactly."""
+        return self._posterior(self._joint(self._codes(X)), logs=False)
 
     def predict(self, X: Any, *, abstain_below: float | None = None) -> NDArray[Any]:
         """Return the most probable class of every row; ties go to the first.
@@ -66,7 +74,7 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
         ----------
         X : rows
         abstain_below : float, optional
-            Give None, in an array of objects, for rows whose most probable class has a lower probability than this.
+            Return None, in an array of objects, for rows whose most probable class has a lower probability than this.
         """
         if abstain_below is not None:
             least = check_fraction("abstain_below", abstain_below)
@@ -74,13 +82,14 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
             labels = self.classes_[proba.argmax(axis=1)].astype(object)
             labels[proba.max(axis=1) < least] = None
             return np.asarray(labels)
-        joint = self.predict_joint_log_proba(X)
+        joint = self._joint(self._codes(X))
         impossible = np.isneginf(joint).all(axis=1)
         if impossible.any():
             joint = self._posterior(joint)
         return np.asarray(self.classes_[joint.argmax(axis=1)])
 
     def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
+        check_is_fitted(self)
         raw = inputs.read_features(self, X)
         encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs)
         report_unseen(encoded.unseen, raw.n_rows, self.handle_unknown)
@@ -100,23 +109,9 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
 
     # ------------------------------------------------------------------ measures
 
-    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the total log P(label, observed values) in nats; higher is better."""
-        return self._total(self.predict_joint_log_proba(X), y, sample_weight)
-
     def conditional_log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the total log P(label | observed values) in nats; higher is better."""
         return self._total(self.predict_log_proba(X), y, sample_weight)
-
-    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the log-likelihood less the number of free parameters; higher is better."""
-        return self.log_likelihood(X, y, sample_weight) - self.n_parameters_
-
-    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the log-likelihood less half the log of the rows for every free parameter; higher is better."""
-        weights = inputs.read_weights(sample_weight, len(y))
-        rows = float(len(y) if weights is None else weights.sum())
-        return self.log_likelihood(X, y, sample_weight) - 0.5 * math.log(rows) * self.n_parameters_
 
     def _total(self, per_class: Floats, y: Any, sample_weight: Any) -> float:
         _, labels = inputs.read_labels(y, self.classes_)
@@ -136,7 +131,6 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
         label : optional
             The class to explain; by default each row's predicted class.
         """
-        check_is_fitted(self)
         codes = self._codes(X)
         return explain_rows(self._explained(), codes, None if label is None else self._label_code(label))
 
@@ -159,25 +153,8 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
         per_feature : bool, default False
             Give the support of every value instead, (n_rows, n_features), NaN for gaps.
         """
-        check_is_fitted(self)
-        rows, values = feature_support(self._counted(), self._codes(X), self._total_rows())
+        rows, values = self._support(self._codes(X))
         return values.T if per_feature else rows
-
-    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
-        """Make a page that answers questions to the model by clicking, and write it to a file where one is named.
-
-        Gives a :class:`tanbark.explorer.Page`, which a notebook shows.
-        """
-        from tanbark.explorer import explore
-
-        check_is_fitted(self)
-        return explore(self, path, title=title)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a JSON file; ``tanbark.load`` reads it."""
-        from tanbark.estimators.model_file import save
-
-        save(self, path)
 
     def _picture(self) -> str:
         """Return the picture of the learnt network as HTML, where there is one."""
@@ -197,3 +174,33 @@ class TableClassifier(FilePrediction, ClassifierMixin, TableLearner):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+class TableClassifier(TablePredictor, TableLearner):
+    """The base of classifiers that are one model: a subclass turns counts into a model, and codes into log-joints."""
+
+    arc_frequencies = Absent("it is one model; dag_.arcs() lists the arcs of a network.")
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log P(class, observed values) for every row and class."""
+        return self._joint(self._codes(X))
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the total log P(label, observed values) in nats; higher is better."""
+        return self._total(self.predict_joint_log_proba(X), y, sample_weight)
+
+    def aic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the log-likelihood less the number of free parameters; higher is better."""
+        return self.log_likelihood(X, y, sample_weight) - self.n_parameters_
+
+    def bic(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the log-likelihood less half the log of the rows for every free parameter; higher is better."""
+        weights = inputs.read_weights(sample_weight, len(y))
+        rows = float(len(y) if weights is None else weights.sum())
+        return self.log_likelihood(X, y, sample_weight) - 0.5 * math.log(rows) * self.n_parameters_
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a JSON file; ``tanbark.load`` reads it."""
+        from tanbark.estimators.model_file import save
+
+        save(self, path)

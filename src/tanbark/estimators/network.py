@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from inspect import signature
@@ -21,7 +22,7 @@ from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.options import NetworkOptions
 from tanbark.estimators.parts.parameters import EM, ParameterEstimator
 from tanbark.estimators.reports.explain import Explained
-from tanbark.estimators.reports.uncertainty import Counted, network_counts, proba_interval
+from tanbark.estimators.reports.uncertainty import feature_support, network_counts, proba_interval
 from tanbark.evaluation.folds import make_evaluator
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
@@ -193,11 +194,9 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
     def _joint(self, codes: Codes) -> Floats:
         return joint_log_proba(self.network_, codes, n_jobs=self.n_jobs)
 
-    def _counted(self) -> list[Counted]:
-        return network_counts(self.network_, self.family_counts_)
-
-    def _total_rows(self) -> float:
-        return float(self.family_counts_[self.schema_.target].sum())
+    def _support(self, codes: Codes) -> tuple[Floats, Floats]:
+        total = float(self.family_counts_[self.schema_.target].sum())
+        return feature_support(network_counts(self.network_, self.family_counts_), codes, total)
 
     def predict_proba_interval(
         self, X: Any, *, level: float = 0.9, n_draws: int = 500, random_state: Any = 0
@@ -228,8 +227,17 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         >>> [[round(float(end[0, 0]), 2) for end in clf.predict_proba_interval([["a"]])] for clf in (few, many)]
         [[0.44, 0.99], [0.99, 1.0]]
         """
-        check_is_fitted(self)
         return proba_interval(self, self._codes(X), level=level, n_draws=n_draws, random_state=random_state)
+
+    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
+        """Make a page that answers questions to the model by clicking, and write it to a file where one is named.
+
+        Gives a :class:`tanbark.explorer.Page`, which a notebook shows.
+        """
+        from tanbark.explorer import explore
+
+        check_is_fitted(self)
+        return explore(self, path, title=title)
 
     def _explained(self) -> Explained:
         network = self.network_

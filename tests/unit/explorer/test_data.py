@@ -19,6 +19,8 @@ def small_rows(seed=0, n=200):
 def test_what_is_no_single_network_is_refused():
     X, y = small_rows()
     with pytest.raises(tb.errors.InputError, match="averages many networks"):
+        make_page(tb.AODE().fit(X, y))
+    with pytest.raises(AttributeError, match="averages many networks"):
         tb.AODE().fit(X, y).explore()
     with pytest.raises(tb.errors.InputError, match="got TextNaiveBayes"):
         write_page(tb.TextNaiveBayes(), "never.html")

@@ -12,10 +12,10 @@ from tanbark.checks import check_at_least
 from tanbark.counts import CountEngine, MemoryCounts
 from tanbark.errors import TableTooLargeError
 from tanbark.estimators import inputs
-from tanbark.estimators.classifier import TableClassifier
+from tanbark.estimators.classifier import Absent, TableClassifier
 from tanbark.estimators.options import estimator
 from tanbark.estimators.reports.explain import Explained
-from tanbark.estimators.reports.uncertainty import Counted
+from tanbark.estimators.reports.uncertainty import Counted, feature_support
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
 from tanbark.inference.aode.average import SuperParents, averaged_log_proba, make_super_parents, super_parent_cells
@@ -28,6 +28,9 @@ class AveragedClassifier(TableClassifier):
     min_rows: float
     naive_: Network
     averages_: tuple[SuperParents, ...]
+
+    explore = Absent("it averages many networks, and the page shows one. Explore naive_, or train SPODE, TAN or KDB.")
+    predict_proba_interval = Absent("its models share their counts, so that their CPTs cannot be drawn one by one.")
 
     def _orders(self) -> tuple[int, ...]:
         """Return how many super-parents the models have, the most first."""
@@ -92,14 +95,12 @@ class AveragedClassifier(TableClassifier):
             out[empty] = self._average(np.ascontiguousarray(codes[:, empty]), tuple(rest))
         return out
 
-    def _counted(self) -> list[Counted]:
+    def _support(self, codes: Codes) -> tuple[Floats, Floats]:
         n = self.schema_.target
         sets = [columns for size in (1, *(k + 1 for k in self._orders())) for columns in combinations(range(n), size)]
         tables = self.counts_.tables([(*columns, n) for columns in sets])
-        return [Counted(columns, columns, table.sum(axis=-1)) for columns, table in zip(sets, tables, strict=True)]
-
-    def _total_rows(self) -> float:
-        return self.counts_.total
+        counted = [Counted(columns, columns, table.sum(axis=-1)) for columns, table in zip(sets, tables, strict=True)]
+        return feature_support(counted, codes, self.counts_.total)
 
     def _explained(self) -> Explained:
         order = tuple(range(self.schema_.target))

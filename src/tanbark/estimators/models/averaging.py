@@ -11,31 +11,32 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_count, is_number
 from tanbark.errors import OptionError
 from tanbark.estimators import inputs
-from tanbark.estimators.classifier import TableClassifier
-from tanbark.estimators.encoding import Encoder, report_unseen
+from tanbark.estimators.classifier import Absent, TableClassifier, TablePredictor
 from tanbark.estimators.models.constraint import RAIANB
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.options import estimator
-from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
+from tanbark.estimators.reports.explain import Explained
 from tanbark.machine import run_threads, thread_count
 from tanbark.structure.rules import generator
-from tanbark.table import CodedTable, Schema
+from tanbark.table import CodedTable
+
+NO_JOINT = "class probabilities are averaged, not joint probabilities; see conditional_log_likelihood."
 
 
 @estimator
-class ModelAveraging(ClassifierMixin, BaseEstimator):
+class ModelAveraging(TablePredictor):
     """Average the class probabilities of models that are learnt from random subsets of the rows (subbagging).
 
     Each model learns its structure and its tables from a subset drawn without replacement. Columns, categories, cut
-    points and classes are settled once, by all rows. A structure that hangs on a few rows loses its weight, and what
-    most subsets agree on stays; ``arc_shares`` tells how sure each arc is.
+    points and classes are settled once, by all rows. Structure that depends on a few rows loses weight, and what most
+    subsets agree on stays; ``arc_frequencies`` returns how often each arc was learnt.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
     n_estimators : int, default 10
         How many models.
     subsample : float, default 0.9
-        The share of the rows that each model learns from, above 0 and at most 1.
+        The fraction of the rows that each model learns from, above 0 and at most 1.
     {options}
     n_jobs : int, optional
         Models that are learnt at the same time, each on as many threads as ``estimator`` says; None uses every core.
@@ -58,6 +59,11 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
     schema_ : Schema
         Columns with their categories or cut points.
 
+    Notes
+    -----
+    ``support`` is the mean over the models. There is no joint probability of an average of posteriors, hence no
+    ``log_likelihood``, ``aic`` or ``bic``; nor is there one network to ``explore``.
+
     References
     ----------
     Sugahara, Aomi and Ueno (2022), Bayesian network model averaging classifiers by subbagging; with one structure for
@@ -70,7 +76,7 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
     >>> clf = tb.ModelAveraging(tb.TAN(), n_estimators=5, random_state=0).fit(X, [0, 0, 1, 1] * 9)
     >>> clf.predict([[0, 0, 1], [1, None, 0]]).tolist()
     [0, 1]
-    >>> clf.arc_shares()["class", "x2"]
+    >>> clf.arc_frequencies()["class", "x2"]
     1.0
     """
 
@@ -80,10 +86,12 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
     random_state: Any = None
     n_jobs: int | None = None
 
-    classes_: NDArray[Any] = field(init=False)
-    schema_: Schema = field(init=False)
-    encoder_: Encoder = field(init=False)
     estimators_: list[TableClassifier] = field(init=False)
+
+    predict_joint_log_proba = log_likelihood = aic = bic = Absent(NO_JOINT)
+    partial_fit = forget = fit_counts = Absent("every model learns from its own subset of the rows; use fit with all.")
+    explore = Absent("it averages many models, and the page shows one. Explore one of estimators_.")
+    predict_proba_interval = Absent("its models were learnt from different rows; compare those of estimators_.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the models.
@@ -142,7 +150,7 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ prediction
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the class probabilities: the mean of those of all models, gaps summed out exactly."""
+        """Return the class probabilities: the mean of those of all models, missing values marginalised exactly."""
         check_is_fitted(self)
         return self._mean(self._codes(X))
 
@@ -151,26 +159,22 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of every row; ties go to the first."""
-        proba = self.predict_proba(X)
-        return np.asarray(self.classes_[proba.argmax(axis=1)])
+    @property
+    def handle_unknown(self) -> str:
+        """What the models do with categories that training never saw."""
+        return str(self.estimators_[0].handle_unknown)
 
-    def explain(self, X: Any, *, label: Any = None) -> Explanation:
-        """Return how much the prior and each observed value speak for a class against the rest.
+    def _joint(self, codes: Codes) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._mean(codes)))
 
-        Values enter in the order of the columns; each is credited with the change of the averaged log-odds.
-        """
-        check_is_fitted(self)
+    def _explained(self) -> Explained:
         n = self.schema_.target
-        code = None if label is None else self.estimators_[0]._label_code(label)
-        return explain_rows(Explained(self.schema_, tuple(range(n)), ((),) * n, self._log_mean), self._codes(X), code)
+        return Explained(self.schema_, tuple(range(n)), ((),) * n, self._joint)
 
-    def _codes(self, X: Any) -> Codes:
-        raw = inputs.read_features(self, X)
-        encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs)
-        report_unseen(encoded.unseen, raw.n_rows, self.estimators_[0].handle_unknown)
-        return encoded.codes
+    def _support(self, codes: Codes) -> tuple[Floats, Floats]:
+        rows, values = zip(*(member._support(codes) for member in self.estimators_), strict=True)
+        return np.mean(rows, axis=0), np.mean(values, axis=0)
 
     def _mean(self, codes: Codes) -> Floats:
         total = np.zeros((codes.shape[1], len(self.classes_)))
@@ -178,14 +182,10 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
             total += member._posterior(member._joint(codes), logs=False)
         return total / len(self.estimators_)
 
-    def _log_mean(self, codes: Codes) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._mean(codes)))
-
     # ------------------------------------------------------------------ looking inside
 
-    def arc_shares(self) -> dict[tuple[str, str], float]:
-        """Return the share of the models that have each (parent, child) arc, the commonest first."""
+    def arc_frequencies(self) -> dict[tuple[str, str], float]:
+        """Return the fraction of the models that have each (parent, child) arc, the commonest first."""
         check_is_fitted(self)
         networks = [member for member in self.estimators_ if isinstance(member, NetworkClassifier)]
         if not networks:
@@ -203,10 +203,3 @@ class ModelAveraging(ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

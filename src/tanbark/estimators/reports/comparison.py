@@ -119,7 +119,7 @@ class Comparison:
 
 def compare_scores(
     scores: Mapping[str, ArrayLike], *, higher_is_better: bool = True, test: str = "wilcoxon",
-    significance: float = 0.05, test_share: float | None = None,
+    significance: float = 0.05, test_ratio: float | None = None,
 ) -> Comparison:  # fmt: skip
     """Compare models by scores on the same data sets, or on the same folds of one.
 
@@ -133,7 +133,7 @@ def compare_scores(
         rows, so that their scores are not independent: "resampled-t" is the t-test with a variance that allows for it.
     significance : float, default 0.05
         The level of the tests, for the groups and the critical difference.
-    test_share : float, optional
+    test_ratio : float, optional
         For "resampled-t": test rows divided by training rows; by default that of as many folds as there are scores.
 
     References
@@ -156,7 +156,7 @@ def compare_scores(
     signed = table if higher_is_better else -table
     order = np.argsort(-signed.mean(axis=1), kind="stable")
     names, table, signed = [names[i] for i in order], table[order], signed[order]
-    share = 1.0 / max(n - 1, 1) if test_share is None else test_share
+    share = 1.0 / max(n - 1, 1) if test_ratio is None else test_ratio
     raw = np.ones((k, k))
     for a in range(k):
         for b in range(a + 1, k):

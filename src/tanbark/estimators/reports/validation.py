@@ -37,7 +37,7 @@ class CrossValidation:
     probabilities: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     classes: NDArray[Any] | None = None
     labels: NDArray[Any] | None = None
-    test_share: float = 1.0
+    test_ratio: float = 1.0
 
     def compare(self, measure: str = "accuracy", *, significance: float = 0.05) -> Comparison:
         """Rank the models and test their differences, allowing for folds that share their training rows."""
@@ -46,7 +46,7 @@ class CrossValidation:
             raise OptionError(msg)
         return compare_scores(
             {name: found[measure] for name, found in self.scores.items()}, test="resampled-t",
-            significance=significance, higher_is_better=measure not in BETTER_LOWER, test_share=self.test_share,
+            significance=significance, higher_is_better=measure not in BETTER_LOWER, test_ratio=self.test_ratio,
         )  # fmt: skip
 
     def to_frame(self, *, backend: str | None = None) -> Any:

@@ -99,14 +99,14 @@ def test_explanations_add_up(rows):
         assert sum(part.nats for part in row.parts) == pytest.approx(row.log_odds)
 
 
-def test_shares_of_arcs(rows):
+def test_ratios_of_arcs(rows):
     clf = tb.ModelAveraging(tb.TAN(), 4, random_state=0).fit(*rows)
-    shares = clf.arc_shares()
+    shares = clf.arc_frequencies()
     assert sum(shares.values()) == pytest.approx(np.mean([member.dag_.n_arcs for member in clf.estimators_]))
     assert shares["kind", "x1"] == 1.0
     assert list(shares.values()) == sorted(shares.values(), reverse=True)
     with pytest.raises(tb.errors.OptionError, match="no graph"):
-        tb.ModelAveraging(tb.AODE(), 2).fit(*rows).arc_shares()
+        tb.ModelAveraging(tb.AODE(), 2).fit(*rows).arc_frequencies()
 
 
 def test_it_is_an_estimator_like_others(rows):

@@ -50,7 +50,7 @@ def test_folds_that_share_rows_make_the_test_more_careful():
     rng = np.random.default_rng(1)
     scores = {"a": rng.normal(size=10), "b": rng.normal(size=10) + 1}
     careful = tb.compare_scores(scores, test="resampled-t").p_values[1]
-    naive = tb.compare_scores(scores, test="resampled-t", test_share=0.0).p_values[1]
+    naive = tb.compare_scores(scores, test="resampled-t", test_ratio=0.0).p_values[1]
     assert careful > naive
 
 
