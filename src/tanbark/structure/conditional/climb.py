@@ -125,6 +125,7 @@ class ConditionalClimb(MovingGraph):
     def moves(self) -> Floats:
         """Return the gain of every legal move, (kind, x, y); -inf where it is not legal or cannot gain."""
         legal = self.legal()
+        self.tried = int(legal.sum())
         out = np.full(legal.shape, -np.inf)
         run_threads(self._toggle, [(y, legal, out) for y in self._nodes], self._threads)
         run_threads(self._reverse, [(x, y, out) for x, y in np.argwhere(legal[2]).tolist()], self._threads)
@@ -193,7 +194,6 @@ class ConditionalClimb(MovingGraph):
         kind, x, y = move.change
         self.move(kind, x, y)
         self._renew((x, y) if kind == REVERSE else (y,))
-        self.tried = int(self.legal().sum())
 
 
 def _relevant(family: Family) -> bool:
