@@ -11,6 +11,7 @@ from pytest import approx
 import tanbark as tb
 from car import car_table
 from tanbark.counts import MemoryCounts
+from tanbark.estimators.training import encode_training
 from tanbark.graph import Dag
 from tanbark.params import family_counts
 from tanbark.scores import bdeu, free_parameters, k2, log_likelihood, mutual_information, penalty
@@ -90,7 +91,7 @@ def test_modelstrings(car, score):
 
 
 def engine(car):
-    return MemoryCounts(tb.NaiveBayes()._encode_training(*car, None, None))
+    return MemoryCounts(encode_training(tb.NaiveBayes(), *car, None))
 
 
 def test_information(car):

@@ -10,6 +10,7 @@ from pytest import approx
 import tanbark as tb
 from fixtures_small import L10, TRUE_ARCS, f500
 from tanbark.counts import MemoryCounts
+from tanbark.estimators.training import encode_training
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
 from tanbark.scores import conditional_mutual_information
@@ -141,7 +142,7 @@ class TestSynthetic:
     def test_pair_gains(self, synthetic):
         X, y = synthetic
         clf = tb.TAN()
-        counts = MemoryCounts(clf._encode_training(X, y, None, None))
+        counts = MemoryCounts(encode_training(clf, X, y, None))
         found = counts.pair_information().gain
         for k, pair in enumerate(itertools.combinations("ABWVU", 2)):
             assert found[k] == approx(self.gains["".join(pair)], abs=1e-6)

@@ -16,9 +16,10 @@ from tanbark.checks import check_fraction
 from tanbark.errors import ImpossibleEvidenceWarning, OptionError, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, report_unseen
-from tanbark.estimators.fit import TableLearner, check_as_many
+from tanbark.estimators.fit import TableLearner
 from tanbark.estimators.predict_file import FilePrediction
 from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
+from tanbark.estimators.training import check_same_length
 from tanbark.inference import normalize
 from tanbark.table import Schema
 
@@ -115,7 +116,7 @@ class TablePredictor(FilePrediction, ClassifierMixin, BaseEstimator):
 
     def _total(self, per_class: Floats, y: Any, sample_weight: Any) -> float:
         _, labels = inputs.read_labels(y, self.classes_)
-        check_as_many(len(per_class), len(labels))
+        check_same_length(len(per_class), len(labels))
         chosen = per_class[np.arange(len(labels)), labels]
         weights = inputs.read_weights(sample_weight, len(labels))
         return float(chosen.sum() if weights is None else (weights * chosen)[weights > 0].sum())

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from typing import Any, Self, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.arrays import Floats
 from tanbark.checks import check_count
 from tanbark.counts import CountEngine, MemoryCounts, PartitionedCounts, StoredCounts, stored_cells
-from tanbark.errors import InputError, OptionError, TableTooLargeError, find
+from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
-from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
+from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.options import TableOptions
-from tanbark.estimators.scan import Scan, as_scan, is_scan, note_schema, open_counts
+from tanbark.estimators.scan import as_scan, is_scan, note_schema, open_counts
+from tanbark.estimators.training import check_same_length, chosen_rows, code_rows, encode_training, kept_rows
 from tanbark.params import Smoothing
-from tanbark.table import CodedTable, RawTable, Schema
+from tanbark.table import CodedTable, Schema
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -70,25 +68,17 @@ class TableLearner(TableOptions, BaseEstimator):
         """Return which counts suffice to learn without rows (see ``StoredCounts``); 0 for none."""
         raise AssertionError("every classifier says what it learns from")
 
-    def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
-        """Learn from counts, and from rows where they are there."""
+    def _learn_structure(self, counts: CountEngine, rows: MemoryCounts | None) -> None:
+        """Learn the structure from counts, and from rows if they are in memory; note the counts of its families."""
         raise AssertionError("every classifier learns")
 
-    def _collected(self, engine: PartitionedCounts) -> MemoryCounts | None:
-        """Bring rows that are read in batches into memory where learning needs them there; by default it does not."""
-        return None
+    def _estimate(self, rows: MemoryCounts | None = None) -> Self:
+        """Estimate the CPTs from the counts of the families, and from rows if they are in memory."""
+        raise AssertionError("every classifier estimates")
 
-    def _set_aside(self, raw: RawTable, y: Any, weights: Floats | None) -> tuple[RawTable, Any, Floats | None]:
-        """Return the rows and labels to learn from; a subclass may keep rows without a label for later."""
-        return raw, y, weights
-
-    def _kept_rows(self, raw: RawTable, weights: Floats | None) -> NDArray[np.bool_] | None:
-        """Return which rows to learn from, None for all; those of weight zero are as if they were not there."""
-        return None if weights is None or (weights > 0).all() else weights > 0
-
-    def _mark_gaps(self, encoder: Encoder, raw: RawTable) -> Encoder:
-        """Say in which columns a gap is a state of its own; by default in none."""
-        return encoder
+    def _collects_rows(self, engine: PartitionedCounts) -> bool:
+        """Return whether rows that are read in batches are to be brought into memory, because learning needs them."""
+        return False
 
     # ------------------------------------------------------------------ learning
 
@@ -111,30 +101,33 @@ class TableLearner(TableOptions, BaseEstimator):
         self._check_options()
         for name in ("passes_", "sketch_errors_"):
             self.__dict__.pop(name, None)
-        if target is not None or is_scan(X):
-            return self._fit_scan(as_scan(X, target, y, sample_weight))
-        return self._learn_table(self._encode_training(X, y, sample_weight, None))
-
-    def _learn_table(self, table: CodedTable) -> Self:
-        """Learn from coded rows, whose schema and classes are known."""
-        self.__dict__.pop("counts_", None)
-        rows = MemoryCounts(table, n_jobs=self.n_jobs)
-        order = self._stored_order()
-        if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
-            self.counts_ = rows.stored(order)
-            return self._learn(self.counts_, rows)
-        return self._learn(rows, rows)
-
-    def _fit_scan(self, rows: Scan) -> Self:
-        """Learn from rows that are read in batches."""
-        self.__dict__.pop("counts_", None)
-        engine = open_counts(self, rows)
-        order = self._stored_order()
-        if order and stored_cells(self.schema_, order) <= KEPT_CELLS:
-            self.counts_ = engine.stored(order)
-        self._learn(getattr(self, "counts_", engine), self._collected(engine))
+        if target is None and not is_scan(X):
+            table = encode_training(self, X, y, sample_weight)
+            return self._fit_table(table)
+        engine = open_counts(self, as_scan(X, target, y, sample_weight))
+        counts = self._count(engine)
+        self._fit_counts(counts, engine.collected() if self._collects_rows(engine) else None)
         self.passes_ = engine.passes.total
         return self
+
+    def _fit_table(self, table: CodedTable) -> Self:
+        """Count coded rows, whose schema and classes are known, and learn from them."""
+        rows = MemoryCounts(table, n_jobs=self.n_jobs)
+        return self._fit_counts(self._count(rows), rows)
+
+    def _count(self, engine: MemoryCounts | PartitionedCounts) -> CountEngine:
+        """Return the counts that suffice to learn, kept in ``counts_``, if they are few; otherwise the engine."""
+        self.__dict__.pop("counts_", None)
+        order = self._stored_order()
+        if order == 0 or stored_cells(self.schema_, order) > KEPT_CELLS:
+            return engine
+        self.counts_ = engine.stored(order)
+        return self.counts_
+
+    def _fit_counts(self, counts: CountEngine, rows: MemoryCounts | None = None) -> Self:
+        """Learn the structure, then estimate its CPTs."""
+        self._learn_structure(counts, rows)
+        return self._estimate(rows)
 
     @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
     @_all_or_nothing
@@ -150,9 +143,9 @@ class TableLearner(TableOptions, BaseEstimator):
             further = self._count_further(X, y, sample_weight, grow=True)
             self.counts_ = earlier.grown(self.schema_) + further
         else:
-            table = self._encode_training(X, y, sample_weight, classes)
+            table = encode_training(self, X, y, sample_weight, classes)
             self.counts_ = self._keep(table)
-        return self._learn(self.counts_, None)
+        return self._fit_counts(self.counts_)
 
     @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
     @_all_or_nothing
@@ -164,7 +157,7 @@ class TableLearner(TableOptions, BaseEstimator):
         check_is_fitted(self)
         self._check_options()
         self.counts_ = self._stored_counts() - self._count_further(X, y, sample_weight, grow=False)
-        return self._learn(self.counts_, None)
+        return self._fit_counts(self.counts_)
 
     @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
     @_all_or_nothing
@@ -187,7 +180,7 @@ class TableLearner(TableOptions, BaseEstimator):
         self.counts_ = counts.stored(self._stored_order())
         note_schema(self, counts.schema)
         inputs.read_class_prior(self.class_prior, self.classes_)
-        return self._learn(self.counts_, None)
+        return self._fit_counts(self.counts_)
 
     def _stored_counts(self) -> StoredCounts:
         if not hasattr(self, "counts_"):
@@ -205,12 +198,12 @@ class TableLearner(TableOptions, BaseEstimator):
         raw = inputs.read_features(self, X)
         _, labels = inputs.read_labels(y, self.classes_)
         weights = inputs.read_weights(sample_weight, raw.n_rows)
-        check_as_many(raw.n_rows, len(labels))
-        raw, labels, weights = chosen_rows(self._kept_rows(raw, weights), raw, labels, weights)
+        check_same_length(raw.n_rows, len(labels))
+        raw, labels, weights = chosen_rows(kept_rows(self, raw, weights), raw, labels, weights)
         if grow:
             self.encoder_ = self.encoder_.extended(raw)
             self.schema_ = Schema((*self.encoder_.columns, self.schema_.columns[-1]))
-        table = self._code(raw, labels, weights, handle_unknown="marginalize" if grow else "error")
+        table = code_rows(self, raw, labels, weights, handle_unknown="marginalize" if grow else "error")
         return self._keep(table)
 
     def _keep(self, table: CodedTable) -> StoredCounts:
@@ -228,56 +221,9 @@ class TableLearner(TableOptions, BaseEstimator):
             raise TableTooLargeError(msg)
         return MemoryCounts(table, n_jobs=self.n_jobs).stored(order)
 
-    def _encode_training(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> CodedTable:
-        raw = inputs.read_training_features(self, X)
-        known = None if classes is None else np.unique(np.asarray(classes))
-        weights = inputs.read_weights(sample_weight, raw.n_rows)
-        raw, told, weights = self._set_aside(raw, y, weights)
-        self.classes_, labels = inputs.read_labels(told, known)
-        check_as_many(raw.n_rows, len(labels))
-        kept = self._kept_rows(raw, weights)
-        raw, labels, weights = chosen_rows(kept, raw, labels, weights)
-        if classes is None and kept is not None:
-            there, labels = np.unique(labels, return_inverse=True)
-            self.classes_ = self.classes_[there]
-        inputs.read_class_prior(self.class_prior, self.classes_)
-        self.encoder_ = learn_encoder(
-            raw, labels, weights, len(self.classes_), discretize=self.discretize, n_jobs=self.n_jobs,
-            categorical=inputs.categorical_mask(self.categorical_features, [raw.name(c) for c in range(raw.n_columns)]),
-        )  # fmt: skip
-        self.encoder_ = self._mark_gaps(self.encoder_, raw)
-        names = tuple(column.name for column in self.encoder_.columns)
-        self.schema_ = Schema((*self.encoder_.columns, inputs.class_column(y, self.classes_, names)))
-        return replace(self._code(raw, labels, weights), kept=kept)
-
-    def _code(
-        self, raw: RawTable, labels: NDArray[Any], weights: Floats | None, *, handle_unknown: str = "marginalize"
-    ) -> CodedTable:
-        encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs, extra_states=len(self.classes_))
-        if handle_unknown == "error":
-            report_unseen(encoded.unseen, raw.n_rows, handle_unknown)
-        encoded.codes[-1] = labels
-        return CodedTable(self.schema_, encoded.codes, weights)
-
     def _check_options(self) -> None:
         find("handle_unknown", self.handle_unknown, {"marginalize": None, "error": None})
         check_count("max_cells", self.max_cells, least=1)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_parameters_")
-
-
-def chosen_rows(
-    keep: NDArray[np.bool_] | None, raw: RawTable, labels: NDArray[np.int64], weights: Floats | None
-) -> tuple[RawTable, NDArray[np.int64], Floats | None]:
-    """Choose rows of a table, of its labels and of its weights by a mask; None keeps all."""
-    if keep is None:
-        return raw, labels, weights
-    return raw.rows(keep), labels[keep], None if weights is None else weights[keep]
-
-
-def check_as_many(n_rows: int, n_labels: int) -> None:
-    """Refuse labels that are not one per row."""
-    if n_labels != n_rows:
-        msg = f"X has {n_rows} rows and y has {n_labels} labels; they must be as many."
-        raise InputError(msg)

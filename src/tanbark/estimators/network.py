@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from inspect import signature
 from typing import Any, Self
 
@@ -15,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
 from tanbark.counts import CountEngine, MemoryCounts, PartitionedCounts, StoredCounts
-from tanbark.errors import InputError, OptionError, find
+from tanbark.errors import OptionError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
-from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.options import NetworkOptions
 from tanbark.estimators.parts.parameters import EM, ParameterEstimator
 from tanbark.estimators.reports.explain import Explained
@@ -31,7 +29,6 @@ from tanbark.params import Laplace, Smoothing, as_smoothing, family_counts, fit
 from tanbark.structure import LEARNERS, Learner
 from tanbark.structure.registry import FOLDS
 from tanbark.structure.trace import History
-from tanbark.table import CodedTable, RawTable, missing_code
 
 MISSING = ("available-case", "em", "category", "drop")
 
@@ -47,8 +44,6 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
     parameters_: ParameterEstimator
     structure_score_: float
     history_: History
-    _aside: tuple[NDArray[np.bool_], RawTable, Floats | None]
-    _unlabelled: CodedTable
     report_: Any
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
@@ -69,62 +64,16 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             return as_smoothing(part.smoothing, default, option="smoothing")
         return as_smoothing(self.parameters, default, others=", MANB(), AWNB(), WANBIA() or EM()")
 
-    def _set_aside(self, raw: RawTable, y: Any, weights: Floats | None) -> tuple[RawTable, Any, Floats | None]:
-        """Keep the rows whose label is the marker of EM for later."""
-        marker = getattr(self.parameters, "unlabelled", None)
-        self.__dict__.pop("_aside", None)
-        if marker is None or y is None:
-            return raw, y, weights
-        labels = np.array(y, object) if isinstance(y, (list, tuple)) else np.asarray(y)
-        with_label = np.array([label != marker for label in labels.tolist()], bool)
-        if labels.ndim != 1 or len(labels) != raw.n_rows or with_label.all():
-            return raw, y, weights
-        if not with_label.any():
-            msg = f"Every label is {marker!r}, the mark of rows without a label; some rows must have one."
-            raise InputError(msg)
-        self._aside = with_label, raw.rows(~with_label), None if weights is None else weights[~with_label]
-        return raw.rows(with_label), labels[with_label], None if weights is None else weights[with_label]
-
-    def _encode_training(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> CodedTable:
-        table = super()._encode_training(X, y, sample_weight, classes)
-        aside = self.__dict__.pop("_aside", None)
-        if aside is not None:
-            with_label, raw, weights = aside
-            codes = self.encoder_.encode(raw, n_jobs=self.n_jobs, extra_states=len(self.classes_)).codes
-            codes[-1] = missing_code(codes)
-            self._unlabelled = CodedTable(self.schema_, codes, weights)
-            given = with_label.copy()
-            given[with_label] = True if table.kept is None else table.kept
-            table = replace(table, kept=given)
-        return table
-
-    def _kept_rows(self, raw: RawTable, weights: Floats | None) -> NDArray[np.bool_] | None:
-        kept = super()._kept_rows(raw, weights)
-        if self.missing != "drop":
-            return kept
-        whole = np.asarray(~raw.missing_mask().any(axis=0)) & (True if kept is None else kept)
-        if not whole.any():
-            msg = "missing='drop' leaves no row: each of them has a gap. Use missing='available-case' or 'em'."
-            raise InputError(msg)
-        return None if whole.all() else whole
-
-    def _mark_gaps(self, encoder: Encoder, raw: RawTable) -> Encoder:
-        if self.missing != "category":
-            return encoder
-        with_gaps = np.flatnonzero(raw.missing_mask().any(axis=1)).tolist()
-        columns = (replace(column, missing_state=place in with_gaps) for place, column in enumerate(encoder.columns))
-        return replace(encoder, columns=tuple(columns))
-
     def _stored_order(self) -> int:
         parameters = self._parameters()
         if parameters is not None and parameters.needs_rows:
             return 0
         return self._learner()[0].stored_order
 
-    def _collected(self, engine: PartitionedCounts) -> MemoryCounts | None:
+    def _collects_rows(self, engine: PartitionedCounts) -> bool:
         parameters = self._parameters()
         quicker = self._learner()[0].wrapper and engine.coded_bytes <= engine.max_memory
-        return engine.collected() if quicker or (parameters is not None and parameters.needs_rows) else None
+        return quicker or (parameters is not None and parameters.needs_rows)
 
     def _check_options(self) -> None:
         super()._check_options()
@@ -134,7 +83,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             raise OptionError(msg)
         self._smoothing()
 
-    def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
+    def _learn_structure(self, counts: CountEngine, rows: MemoryCounts | None) -> None:
         learner, options = self._learner()
         if learner.wrapper:
             folds = {name: options.pop(name) for name in FOLDS}
@@ -153,7 +102,6 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             if value is not None:
                 setattr(self, name, value)
         self.__dict__.pop("parameters_", None)
-        return self._estimate(rows)
 
     def _pair_marginals(self, counts: CountEngine) -> Callable[[Dag], list[list[Floats]]]:
         """Return what the pairs of columns look like in a graph with its maximum-likelihood tables."""
@@ -177,7 +125,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             if rows is not None:
                 self.family_counts_ = self.parameters_.complete(
                     network, self.family_counts_, smoothing, rows, class_prior=prior,
-                    unlabelled=self.__dict__.pop("_unlabelled", None),
+                    unlabelled=rows.table.unlabelled,
                 )  # fmt: skip
                 network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
             network = self.parameters_.estimate(network, self.family_counts_, smoothing, rows)

@@ -43,12 +43,15 @@ class CodedTable:
         None means that every row counts once.
     kept : bool array, optional
         One value per row that was given: whether it is among these. None means that all are.
+    unlabelled : CodedTable, optional
+        Further rows, whose class is missing.
     """
 
     schema: Schema
     codes: Codes
     weights: NDArray[np.float64] | None = None
     kept: NDArray[np.bool_] | None = None
+    unlabelled: CodedTable | None = None
 
     @property
     def n_rows(self) -> int:

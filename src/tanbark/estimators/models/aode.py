@@ -41,7 +41,7 @@ class AveragedClassifier(TableClassifier):
         as_smoothing(self.parameters, "laplace")
         check_at_least("min_rows", self.min_rows, 0)
 
-    def _learn(self, counts: CountEngine, rows: MemoryCounts | None) -> Self:
+    def _learn_structure(self, counts: CountEngine, rows: MemoryCounts | None) -> None:
         schema = self.schema_
         for order in self._orders():
             cells = super_parent_cells(schema, order)
@@ -54,9 +54,8 @@ class AveragedClassifier(TableClassifier):
                 raise TableTooLargeError(msg)
         if not hasattr(self, "counts_"):
             self.counts_ = counts.stored(self._stored_order())
-        return self._estimate()
 
-    def _estimate(self) -> Self:
+    def _estimate(self, rows: MemoryCounts | None = None) -> Self:
         """Turn the kept counts into the tables of all models."""
         counts = self.counts_
         prior = inputs.read_class_prior(self.class_prior, self.classes_)

@@ -23,6 +23,7 @@ from tanbark.estimators.models.constraint import RAIANB
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.options import estimator
 from tanbark.estimators.reports.explain import Explained
+from tanbark.estimators.training import encode_training
 from tanbark.machine import run_threads, thread_count
 from tanbark.structure.rules import generator
 from tanbark.table import CodedTable
@@ -107,14 +108,15 @@ class ModelAveraging(TablePredictor):
         threads = thread_count(self.n_jobs)
         inputs.read_training_features(self, X)
         lead._check_options()
-        table = lead._encode_training(X, y, sample_weight, None)
+        table = encode_training(lead, X, y, sample_weight)
         rng = generator(self.random_state)
         members = [copy(lead) for _ in range(int(self.n_estimators))]
         draws = [self._draw(table.n_rows, member, rng) for member in members]
 
         def learn(member: TableClassifier, rows: NDArray[np.int64]) -> TableClassifier:
             weights = None if table.weights is None else table.weights[rows]
-            return member._learn_table(CodedTable(table.schema, np.ascontiguousarray(table.codes[:, rows]), weights))
+            codes = np.ascontiguousarray(table.codes[:, rows])
+            return member._fit_table(CodedTable(table.schema, codes, weights, unlabelled=table.unlabelled))
 
         self.estimators_ = run_threads(learn, list(zip(members, draws, strict=True)), threads)
         self._settle()

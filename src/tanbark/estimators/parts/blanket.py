@@ -12,19 +12,18 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tanbark.arrays import Floats
 from tanbark.counts import MemoryCounts
 from tanbark.errors import NothingSelectedWarning, warn
 from tanbark.estimators import inputs
-from tanbark.estimators.encoding import Encoder, learn_encoder
-from tanbark.estimators.fit import check_as_many, chosen_rows
+from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.options import estimator
+from tanbark.estimators.training import check_same_length, code_rows, encode_training
 from tanbark.scores.mml import MessageLength
 from tanbark.structure.blanket.scores import Options, Scorer, make_scorer
 from tanbark.structure.blanket.search import check_direction, search
 from tanbark.structure.blanket.trace import BlanketTrace
 from tanbark.structure.rules import varied_features
-from tanbark.table import CodedTable, RawTable, Schema
+from tanbark.table import CodedTable, Schema
 from tanbark.table.raw import is_frame
 
 
@@ -123,7 +122,7 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
             How many times each row counts; not for "nb_adaptive" and "mbp".
         """
         check_direction(self.direction)
-        table = self._encode_training(X, y, sample_weight)
+        table = encode_training(self, X, y, sample_weight)
         scorer = self._scorer(table)
         candidates = varied_features(MemoryCounts(table, n_jobs=self.n_jobs))
         order, self.trace_ = search(scorer, candidates, self.schema_.names, direction=self.direction)
@@ -155,8 +154,8 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         raw = inputs.read_features(self, X)
         _, labels = inputs.read_labels(y, self.classes_)
-        check_as_many(raw.n_rows, len(labels))
-        scorer = self._scorer(self._code(raw, labels, None))
+        check_same_length(raw.n_rows, len(labels))
+        scorer = self._scorer(code_rows(self, raw, labels, None))
         return -scorer.length(tuple(self.order_.tolist())).total
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -167,28 +166,6 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         seed = int(inputs.read_random_state(self.random_state).randint(2**31 - 1))
         options = Options(self.alpha, self.sigma, self.stated, seed, n_jobs=self.n_jobs)
         return make_scorer(self.criterion, MemoryCounts(table, n_jobs=self.n_jobs), options)
-
-    def _encode_training(self, X: Any, y: Any, sample_weight: Any) -> CodedTable:
-        raw = inputs.read_training_features(self, X)
-        self.classes_, labels = inputs.read_labels(y)
-        weights = inputs.read_weights(sample_weight, raw.n_rows)
-        check_as_many(raw.n_rows, len(labels))
-        raw, labels, weights = chosen_rows(None if weights is None else weights > 0, raw, labels, weights)
-        if weights is not None:
-            there, labels = np.unique(labels, return_inverse=True)
-            self.classes_ = self.classes_[there]
-        self.encoder_ = learn_encoder(
-            raw, labels, weights, len(self.classes_), discretize=self.discretize, n_jobs=self.n_jobs,
-            categorical=inputs.categorical_mask(self.categorical_features, [raw.name(c) for c in range(raw.n_columns)]),
-        )  # fmt: skip
-        names = tuple(column.name for column in self.encoder_.columns)
-        self.schema_ = Schema((*self.encoder_.columns, inputs.class_column(y, self.classes_, names)))
-        return self._code(raw, labels, weights)
-
-    def _code(self, raw: RawTable, labels: NDArray[Any], weights: Floats | None) -> CodedTable:
-        encoded = self.encoder_.encode(raw, n_jobs=self.n_jobs, extra_states=len(self.classes_))
-        encoded.codes[-1] = labels
-        return CodedTable(self.schema_, encoded.codes, weights)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "message_length_")

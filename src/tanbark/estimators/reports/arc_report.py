@@ -17,8 +17,8 @@ from tanbark.counts import MemoryCounts
 from tanbark.draw.axes import make_axes
 from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
-from tanbark.estimators.fit import check_as_many, chosen_rows
 from tanbark.estimators.network import NetworkClassifier
+from tanbark.estimators.training import check_same_length, chosen_rows, code_rows, kept_rows
 from tanbark.graph import Dag
 from tanbark.scores import bdeu, conditional_mutual_information
 from tanbark.scores.mml import family_score
@@ -177,8 +177,8 @@ def _coded(clf: NetworkClassifier, X: Any, y: Any, sample_weight: Any) -> CodedT
     raw = inputs.read_features(clf, X)
     _, labels = inputs.read_labels(y, clf.classes_)
     weights = inputs.read_weights(sample_weight, raw.n_rows)
-    check_as_many(raw.n_rows, len(labels))
-    return clf._code(*chosen_rows(clf._kept_rows(raw, weights), raw, labels, weights))
+    check_same_length(raw.n_rows, len(labels))
+    return code_rows(clf, *chosen_rows(kept_rows(clf, raw, weights), raw, labels, weights))
 
 
 def _pairs(dag: Dag, target: int, given: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
@@ -245,7 +245,8 @@ def _bootstrap(clf: NetworkClassifier, table: CodedTable, n_samples: int, random
         )
         copy = clone(clf).set_params(parameters=None)
         copy.classes_, copy.schema_, copy.encoder_ = clf.classes_, clf.schema_, clf.encoder_
-        for child, parents in enumerate(copy._learn(sample, sample).dag_.parents):
+        copy._learn_structure(sample, sample)
+        for child, parents in enumerate(copy.dag_.parents):
             joined[child, list(parents)] += 1
             joined[list(parents), child] += 1
     return joined / n_samples

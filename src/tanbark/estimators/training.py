@@ -1,0 +1,118 @@
+"""From training rows to a coded table: the first step of every fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import Floats
+from tanbark.errors import InputError
+from tanbark.estimators import inputs
+from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
+from tanbark.table import CodedTable, RawTable, Schema, missing_code
+
+Labels = NDArray[Any]
+
+
+def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> CodedTable:
+    """Learn the classes, the categories and the cut points of an estimator from rows, and code the rows.
+
+    The options of the estimator that count here are ``discretize``, ``categorical_features``, ``class_prior``,
+    ``missing`` and, with :class:`EM`, the label of rows that have none; these rows are ``unlabelled`` in the result.
+    """
+    raw = inputs.read_training_features(model, X)
+    weights = inputs.read_weights(sample_weight, raw.n_rows)
+    labelled = _labelled_rows(model, y, raw.n_rows)
+    whole, whole_weights = raw, weights
+    y_column = y
+    if labelled is not None:
+        raw, y = raw.rows(labelled), np.asarray(y, object if isinstance(y, (list, tuple)) else None)[labelled]
+        weights = None if weights is None else weights[labelled]
+    model.classes_, labels = inputs.read_labels(y, None if classes is None else np.unique(np.asarray(classes)))
+    check_same_length(raw.n_rows, len(labels))
+    kept = kept_rows(model, raw, weights)
+    raw, labels, weights = chosen_rows(kept, raw, labels, weights)
+    if classes is None and kept is not None:
+        present, labels = np.unique(labels, return_inverse=True)
+        model.classes_ = model.classes_[present]
+    inputs.read_class_prior(getattr(model, "class_prior", None), model.classes_)
+    names = [raw.name(column) for column in range(raw.n_columns)]
+    model.encoder_ = learn_encoder(
+        raw, labels, weights, len(model.classes_), discretize=model.discretize, n_jobs=model.n_jobs,
+        categorical=inputs.categorical_mask(model.categorical_features, names),
+    )  # fmt: skip
+    if getattr(model, "missing", None) == "category":
+        model.encoder_ = _with_missing_states(model.encoder_, raw)
+    names = [column.name for column in model.encoder_.columns]
+    model.schema_ = Schema((*model.encoder_.columns, inputs.class_column(y_column, model.classes_, tuple(names))))
+    table = replace(code_rows(model, raw, labels, weights), kept=kept)
+    if labelled is None:
+        return table
+    given = labelled.copy()
+    given[labelled] = True if kept is None else kept
+    rest = None if whole_weights is None else whole_weights[~labelled]
+    return replace(table, kept=given, unlabelled=code_rows(model, whole.rows(~labelled), None, rest))
+
+
+def code_rows(
+    model: Any, raw: RawTable, labels: Labels | None, weights: Floats | None, *, handle_unknown: str = "marginalize"
+) -> CodedTable:
+    """Code rows with the columns that an estimator knows; without labels, their class is missing."""
+    encoded = model.encoder_.encode(raw, n_jobs=model.n_jobs, extra_states=len(model.classes_))
+    if handle_unknown == "error":
+        report_unseen(encoded.unseen, raw.n_rows, handle_unknown)
+    encoded.codes[-1] = missing_code(encoded.codes) if labels is None else labels
+    return CodedTable(model.schema_, encoded.codes, weights)
+
+
+def kept_rows(model: Any, raw: RawTable, weights: Floats | None) -> NDArray[np.bool_] | None:
+    """Return a mask of the rows to learn from, None for all; ``missing="drop"`` leaves out incomplete rows."""
+    kept = None if weights is None or (weights > 0).all() else weights > 0
+    if getattr(model, "missing", None) != "drop":
+        return kept
+    complete = np.asarray(~raw.missing_mask().any(axis=0)) & (True if kept is None else kept)
+    if not complete.any():
+        msg = "missing='drop' leaves no row: each has a missing value. Use missing='available-case' or 'em'."
+        raise InputError(msg)
+    return None if complete.all() else complete
+
+
+def chosen_rows(
+    keep: NDArray[np.bool_] | None, raw: RawTable, labels: Labels, weights: Floats | None
+) -> tuple[RawTable, Labels, Floats | None]:
+    """Choose rows of a table, of its labels and of its weights by a mask; None keeps all."""
+    if keep is None:
+        return raw, labels, weights
+    return raw.rows(keep), labels[keep], None if weights is None else weights[keep]
+
+
+def check_same_length(n_rows: int, n_labels: int) -> None:
+    """Validate that there is one label per row."""
+    if n_labels != n_rows:
+        msg = f"X has {n_rows} rows and y has {n_labels} labels; they must be as many."
+        raise InputError(msg)
+
+
+def _labelled_rows(model: Any, y: Any, n_rows: int) -> NDArray[np.bool_] | None:
+    """Return a mask of the rows with a label, None for all; ``EM(unlabelled=...)`` names the label of the others."""
+    marker = getattr(getattr(model, "parameters", None), "unlabelled", None)
+    if marker is None or y is None:
+        return None
+    labels = np.array(y, object) if isinstance(y, (list, tuple)) else np.asarray(y)
+    labelled = np.array([label != marker for label in labels.tolist()], bool)
+    if labels.ndim != 1 or len(labels) != n_rows or labelled.all():
+        return None
+    if not labelled.any():
+        msg = f"Every label is {marker!r}, the mark of rows without a label; some rows must have one."
+        raise InputError(msg)
+    return labelled
+
+
+def _with_missing_states(encoder: Encoder, raw: RawTable) -> Encoder:
+    """Make a missing value a state of its own in the columns that have any."""
+    incomplete = np.flatnonzero(raw.missing_mask().any(axis=1)).tolist()
+    columns = (replace(column, missing_state=place in incomplete) for place, column in enumerate(encoder.columns))
+    return replace(encoder, columns=tuple(columns))
