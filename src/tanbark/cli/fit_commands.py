@@ -85,7 +85,7 @@ def predict(
     model: str, table: str, format: str | None, missing: tuple[str, ...], proba: bool, keep: tuple[str, ...], out: str,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Predict the class of every row of TABLE. Missing values are summed out exactly.
+    """Predict the class of every row of TABLE. Missing values are marginalised exactly.
 
     Columns that the model does not know are ignored.
 

@@ -190,7 +190,7 @@ def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...
 @click.argument("name", required=False)
 @options.json_option
 def learners(name: str | None, as_json: bool) -> None:
-    """List the learners with their references, or tell of one.
+    """List the learners with their references, or describe one.
 
     \b
     tanbark learners

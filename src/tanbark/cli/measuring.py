@@ -40,11 +40,11 @@ def measure_saved(
     if not known.any():
         msg = f"The class {target!r} has no value in any row. Is it the right column?"
         raise InputError(msg)
-    told = np.empty(int(known.sum()), object)
-    told[:] = [value for value in column.to_pylist() if value is not None]
+    labels_given = np.empty(int(known.sum()), object)
+    labels_given[:] = [value for value in column.to_pylist() if value is not None]
     if model.classes_.dtype.kind in "UOT":
-        told[:] = [str(value) for value in told]
-    labels = model.classes_[label_codes(told, model.classes_)]
+        labels_given[:] = [str(value) for value in labels_given]
+    labels = model.classes_[label_codes(labels_given, model.classes_)]
     found = model.predict_proba(rows)[known]
     scores = {key: np.array([value]) for key, value in measure(labels, found, model.classes_).items()}
     name = " ".join(repr(model).split())
@@ -72,20 +72,22 @@ def document(name: str, result: CrossValidation) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def print_report(told: Mapping[str, Any]) -> None:
+def print_report(report: Mapping[str, Any]) -> None:
     """Print measures, confusion matrix and calibration as tables."""
-    folds = f"{told['folds']} folds" if told["folds"] > 1 else "as saved"
-    click.echo(f"{told['model']}: {told['rows']:,} rows, {folds}\n")
+    folds = f"{report['folds']} folds" if report["folds"] > 1 else "as saved"
+    click.echo(f"{report['model']}: {report['rows']:,} rows, {folds}\n")
     rows = [
         [WORDS[key], f"{found['mean']:.4f}", "" if found["sd"] is None else f"± {found['sd']:.4f}"]
-        for key, found in told["measures"].items()
+        for key, found in report["measures"].items()
     ]
     print_table(["measure", "mean", "over folds"], rows, right=(1, 2))
-    classes = [str(label) for label in told["classes"]]
+    classes = [str(label) for label in report["classes"]]
     click.echo("\nconfusion: lines are the rows' own class, columns the predicted one")
-    lines = [[label, *(f"{n:,}" for n in row)] for label, row in zip(classes, told["confusion"].tolist(), strict=True)]
+    lines = [
+        [label, *(f"{n:,}" for n in row)] for label, row in zip(classes, report["confusion"].tolist(), strict=True)
+    ]
     print_table(["", *classes], lines, right=range(1, len(classes) + 1))
-    bins = told["calibration"]
+    bins = report["calibration"]
     click.echo(f"\ncalibration of the predicted class: error {bins['error']:.4f}")
     cells = zip(bins["predicted"], bins["observed"], bins["rows"], strict=True)
     print_table(

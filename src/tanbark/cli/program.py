@@ -113,7 +113,7 @@ def app() -> None:
     """Bayesian network classifiers: learn, predict, compare, explain.
 
     Tables are CSV, TSV, Parquet, Arrow or ARFF files (text also as .gz), by their suffix; - is standard input or
-    output. Empty cells, NA, NaN, null and ? are gaps.
+    output. Empty cells, NA, NaN, null and ? are missing values.
 
     \b
     tanbark fit train.csv --class spam --learner tan --out model.json

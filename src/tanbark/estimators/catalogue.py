@@ -65,9 +65,9 @@ def catalogue() -> dict[str, Entry]:
     found = {}
     for name, learner in LEARNERS.items():
         cls = shells.get(name, BayesNetClassifier)
-        told = learner.learn if cls is BayesNetClassifier else cls
+        described = learner.learn if cls is BayesNetClassifier else cls
         found[name] = Entry(
-            name, cls.__name__, learner.title, learner.reference, _summary(told), _own_options(told, shared),
+            name, cls.__name__, learner.title, learner.reference, _summary(described), _own_options(described, shared),
             learner.wrapper,
         )  # fmt: skip
     for cls in others:

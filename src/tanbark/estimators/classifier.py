@@ -145,14 +145,15 @@ class TablePredictor(FilePrediction, ClassifierMixin, BaseEstimator):
     def support(self, X: Any, *, per_feature: bool = False) -> Floats:
         """Count the training rows behind the rarest of a row's values.
 
-        A value counts together with the values of the features that the model has it depend on; gaps are left aside. At
-        most this many training rows had all the values of the row. A row without values has the support of all rows.
+        A value counts together with the values of the features that the model has it depend on; missing values
+        are left aside. At most this many training rows had all the values of the row. A row without values has
+        the support of all rows.
 
         Parameters
         ----------
         X : rows
         per_feature : bool, default False
-            Give the support of every value instead, (n_rows, n_features), NaN for gaps.
+            Return the support of every value instead, (n_rows, n_features), NaN for missing values.
         """
         rows, values = self._support(self._codes(X))
         return values.T if per_feature else rows
@@ -166,8 +167,8 @@ class TablePredictor(FilePrediction, ClassifierMixin, BaseEstimator):
         return str(super()._repr_html_inner()) + self._picture()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        told: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        return {**told, "text/html": told["text/html"] + self._picture()} if "text/html" in told else told
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        return {**shown, "text/html": shown["text/html"] + self._picture()} if "text/html" in shown else shown
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

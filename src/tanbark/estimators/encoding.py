@@ -122,13 +122,13 @@ def _matrix(table: RawTable, columns: tuple[int, ...]) -> Floats:
 
 
 def _transform(transformer: Any, table: RawTable, columns: tuple[int, ...]) -> Floats:
-    """Apply a user's transformer; gaps are filled for it and put back after it."""
+    """Apply a user's transformer; missing values are filled in for it and restored after it."""
     numbers = _matrix(table, columns)
-    gaps = np.isnan(numbers)
-    filled = np.where(gaps, 0.0, numbers)
-    for column in np.flatnonzero(gaps.any(axis=0)):
-        observed = numbers[~gaps[:, column], column]
-        filled[gaps[:, column], column] = observed[0] if len(observed) else 0.0
+    missing = np.isnan(numbers)
+    filled = np.where(missing, 0.0, numbers)
+    for column in np.flatnonzero(missing.any(axis=0)):
+        observed = numbers[~missing[:, column], column]
+        filled[missing[:, column], column] = observed[0] if len(observed) else 0.0
     states = transformer.transform(filled)
     if issparse(states) or np.shape(states) != numbers.shape:
         msg = (
@@ -137,7 +137,7 @@ def _transform(transformer: Any, table: RawTable, columns: tuple[int, ...]) -> F
         )
         raise OptionError(msg)
     try:
-        return np.where(gaps, np.nan, np.asarray(states, dtype=np.float64))
+        return np.where(missing, np.nan, np.asarray(states, dtype=np.float64))
     except ValueError:
         msg = f"The transformer given as discretize must return numbers, one per interval; got {states!r:.60}."
         raise OptionError(msg) from None
@@ -152,17 +152,17 @@ def _replace_columns(table: RawTable, columns: tuple[int, ...], values: Floats) 
 
 
 def report_unseen(unseen: dict[str, int], n_rows: int, how: str) -> None:
-    """Warn of values that training never saw, or refuse them."""
+    """Warn of values that training never saw, or raise an error."""
     if not unseen:
         return
-    told = ", ".join(f"{name!r}: {count}" for name, count in list(unseen.items())[:5])
+    listed = ", ".join(f"{name!r}: {count}" for name, count in list(unseen.items())[:5])
     total = sum(unseen.values())
     if how == "error":
         msg = (
-            f"X holds {total} values that training never saw ({told}). Correct them, train with them, or use "
+            f"X holds {total} values that training never saw ({listed}). Correct them, train with them, or use "
             "handle_unknown='marginalize' to treat them as missing."
         )
         raise InputError(msg)
     what = "1 value in" if total == 1 else f"{total} values in"
-    msg = f"{what} {n_rows} rows never seen in training: treated as missing ({told})."
+    msg = f"{what} {n_rows} rows never seen in training: treated as missing ({listed})."
     warn(msg, UnseenCategoryWarning)

@@ -89,10 +89,10 @@ class TableLearner(TableOptions, BaseEstimator):
         Parameters
         ----------
         X : frame or array of shape (n_rows, n_features); or a file, a lazy frame or a :func:`tanbark.scan`
-            Strings, numbers, booleans and categoricals; None, NaN and NA are gaps. Files and the like are read in
-            batches, as often as the learner needs (``passes_``), and need not fit in memory.
+            Strings, numbers, booleans and categoricals; None, NaN and NA are missing values. Files and the like are
+            read in batches, as often as the learner needs (``passes_``), and need not fit in memory.
         y : array-like of shape (n_rows,)
-            Labels, without gaps.
+            Labels, none missing.
         sample_weight : array-like of shape (n_rows,), optional
             How many times each row counts; for a file, the name of the column that says it.
         target : str
@@ -152,7 +152,7 @@ class TableLearner(TableOptions, BaseEstimator):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out of the model again, exactly, as if they had never been learnt.
 
-        Columns, categories and cut points stay. Rows that were never learnt are refused where the counts tell.
+        Columns, categories and cut points stay. Rows that were never learnt raise an error where the counts show it.
         """
         check_is_fitted(self)
         self._check_options()
@@ -167,7 +167,7 @@ class TableLearner(TableOptions, BaseEstimator):
         Parameters
         ----------
         counts : StoredCounts
-            Their schema tells columns, categories and classes.
+            Their schema holds the columns, categories and classes.
         """
         self._check_options()
         if not isinstance(counts, StoredCounts) or counts.order < self._stored_order():
@@ -212,10 +212,10 @@ class TableLearner(TableOptions, BaseEstimator):
         widest = sorted(table.schema.features, key=lambda column: -column.n_states)[:order]
         cells = math.prod(column.n_states for column in widest) * len(self.classes_)
         if cells > self.max_cells and order > 1:
-            told = " and ".join(f"{column.name!r} ({column.n_states:,} states)" for column in widest)
+            named = " and ".join(f"{column.name!r} ({column.n_states:,} states)" for column in widest)
             msg = (
                 f"Learning step by step keeps a table for every {('', 'pair', 'triple')[order - 1]} of columns; that "
-                f"of {told} with the class needs {cells:,} cells, above max_cells={self.max_cells:,}. Drop or group "
+                f"of {named} with the class needs {cells:,} cells, above max_cells={self.max_cells:,}. Drop or group "
                 "the column with most states, use fit with all rows, or raise max_cells."
             )
             raise TableTooLargeError(msg)

@@ -70,7 +70,7 @@ def as_table(estimator: Any, X: Any) -> Any:
         msg = "X must be a table; got a dict. Make a frame of it, such as pandas.DataFrame(X)."
         raise InputError(msg)
     if isinstance(X, (list, tuple)) and len({len(row) for row in X if isinstance(row, (list, tuple))}) > 1:
-        msg = "X is a list whose rows have different lengths; every row needs as many values. Use None for a gap."
+        msg = "X is a list whose rows have different lengths; use None for a missing value."
         raise InputError(msg)
     if not isinstance(X, np.ndarray) and not issparse(X) and not np.isscalar(X):
         plain = np.asarray(X)
@@ -148,12 +148,12 @@ def _plain_labels(y: Any) -> NDArray[Any]:
         msg = "requires y to be passed, but the target y is None: a classifier learns from labels."
         raise InputError(msg)
     if isinstance(y, (list, tuple)) and any(isinstance(label, str) for label in y):
-        y = np.array(y, object)  # otherwise numbers and gaps among strings would turn into strings
+        y = np.array(y, object)  # otherwise numbers and missing values among strings would turn into strings
     labels = column_or_1d(y, warn=True)
-    gaps = np.array([is_missing(label) for label in labels], bool) if labels.dtype.kind == "O" else labels != labels
-    if gaps.any():
+    missing = np.array([is_missing(label) for label in labels], bool) if labels.dtype.kind == "O" else labels != labels
+    if missing.any():
         msg = (
-            f"y contains NaN or None in {int(gaps.sum())} rows; a classifier learns from rows with a label. "
+            f"y contains NaN or None in {int(missing.sum())} rows; a classifier learns from rows with a label. "
             "Drop those rows first, or give them a label such as -1 and learn from them too, by "
             "parameters=EM(unlabelled=-1)."
         )

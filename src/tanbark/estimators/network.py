@@ -96,8 +96,8 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         learnt = learner.learn(counts, **options)
         self.dag_ = learnt.dag
         self.family_counts_ = family_counts(learnt.dag, counts, max_cells=self.max_cells)
-        told = (("structure_score_", learnt.score), ("history_", learnt.history or None), ("report_", learnt.report))
-        for name, value in told:
+        found = (("structure_score_", learnt.score), ("history_", learnt.history or None), ("report_", learnt.report))
+        for name, value in found:
             self.__dict__.pop(name, None)
             if value is not None:
                 setattr(self, name, value)
@@ -152,7 +152,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         """Return credible intervals of the class probabilities: how far the tables may be off for want of rows.
 
         The tables are drawn again and again from the Dirichlet distributions that counts and prior leave them, and
-        each row is predicted with all of them; missing values are summed out. The structure is taken as it is, and so
+        each row is predicted with all of them; missing values are marginalised. The structure is taken as it is, and so
         are a class prior that was given and the weights of AWNB and WANBIA; expected counts of EM count as rows.
 
         Parameters

@@ -74,7 +74,7 @@ def scan(
         The features; by default all other columns.
     schema : Schema, optional
         Categories and cut points of all columns, the class last, such as ``model.schema_``; then no pass is needed to
-        learn them, and a value that it does not know is refused.
+        learn them, and a value that it does not know raises an error.
     types : mapping, optional
         Arrow's type names of columns of CSV files that are not to be guessed, such as ``{"zip": "string"}``.
     max_memory : float, default 2**29
@@ -126,7 +126,7 @@ def open_rows(
     if is_spark_frame(data):
         if client is not None and not is_session(client):
             raise _wrong_client("with a Spark frame its SparkSession", client)
-        executors = SparkCluster(data.sparkSession)  # it refuses sessions that cannot do it, before the frame is asked
+        executors = SparkCluster(data.sparkSession)  # raises for sessions that cannot do it, before the frame is read
         return SparkFrame.of(data), executors
     source = open_source(data, types=types)
     if client is None:
@@ -210,14 +210,14 @@ def open_counts(model: Any, rows: Scan) -> PartitionedCounts:
         msg = "Rows without a label (EM(unlabelled=...)) are learnt from in memory only. Give the table itself to fit."
         raise OptionError(msg)
     reader = rows.reader(whole_only=missing == "drop")
-    told = _told_rows(rows, reader)
+    fingerprint = _fingerprint(rows, reader)
     schema, passes = rows.schema, 0
     if schema is None:
-        schema, passes = _learn_schema(model, rows, reader, told, missing_states=missing == "category")
+        schema, passes = _learn_schema(model, rows, reader, fingerprint, missing_states=missing == "category")
     note_schema(model, schema, rows.source.label_type(rows.target))
     inputs.read_class_prior(model.class_prior, model.classes_)
     engine: PartitionedCounts
-    checkpoint = _open_checkpoint(rows, f"{told}|{schema!r}")
+    checkpoint = _open_checkpoint(rows, f"{fingerprint}|{schema!r}")
     options: dict[str, Any] = {"max_memory": rows.max_memory, "n_jobs": model.n_jobs, "checkpoint": checkpoint}
     if rows.cluster is None:
         engine = StreamCounts(reader, schema, scratch=rows.scratch, **options)
@@ -227,17 +227,15 @@ def open_counts(model: Any, rows: Scan) -> PartitionedCounts:
     return engine
 
 
-def _told_rows(rows: Scan, reader: RowReader) -> str:
-    """Return a text that tells rows with a checkpoint from all others."""
+def _fingerprint(rows: Scan, reader: RowReader) -> str:
+    """Return a text that identifies rows with a checkpoint."""
     if rows.checkpoint is None:
         return ""
-    told = rows.source.fingerprint()
-    if not told:
-        msg = (
-            "A checkpoint needs files, whose changes can be told; this source is none. Write the rows to Parquet first."
-        )
+    fingerprint = rows.source.fingerprint()
+    if not fingerprint:
+        msg = "A checkpoint needs files, whose changes can be detected. Write the rows to Parquet first."
         raise OptionError(msg)
-    return f"{told}|{rows.weight}|{reader.whole_only}"
+    return f"{fingerprint}|{rows.weight}|{reader.whole_only}"
 
 
 def _open_checkpoint(rows: Scan, key: str) -> Checkpoint | None:
@@ -246,7 +244,9 @@ def _open_checkpoint(rows: Scan, key: str) -> Checkpoint | None:
     return Checkpoint(rows.checkpoint, hashlib.sha256(key.encode()).hexdigest())
 
 
-def _learn_schema(model: Any, rows: Scan, reader: RowReader, told: str, *, missing_states: bool) -> tuple[Schema, int]:
+def _learn_schema(
+    model: Any, rows: Scan, reader: RowReader, fingerprint: str, *, missing_states: bool
+) -> tuple[Schema, int]:
     """Return the schema, and the number of passes that it took: none where a checkpoint has it."""
     discretize = model.discretize
     if isinstance(discretize, Discretizer):
@@ -260,7 +260,9 @@ def _learn_schema(model: Any, rows: Scan, reader: RowReader, told: str, *, missi
         )
         raise OptionError(msg)
     forced = forced_categories(model.categorical_features, reader.features)
-    checkpoint = _open_checkpoint(rows, f"{told}|{reader.features}|{reader.target}|{name}|{forced}|{missing_states}")
+    checkpoint = _open_checkpoint(
+        rows, f"{fingerprint}|{reader.features}|{reader.target}|{name}|{forced}|{missing_states}"
+    )
     kept = None if checkpoint is None else checkpoint.open_schema()
     if kept is not None:
         schema, model.sketch_errors_ = kept

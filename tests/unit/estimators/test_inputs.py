@@ -35,7 +35,7 @@ TABLES = {
     "infinity": (X.assign(real=[1.0, 2.0, np.inf, 3.0]), "Column 'real' holds infinity.*Replace it"),
     "lazy": (pl.LazyFrame({"a": [1]}), "read in batches hold their labels.*give the names.*target= in fit"),
     "dict": ({"a": [1, 2, 3, 4]}, "X must be a table; got a dict. Make a frame of it"),
-    "ragged": ([[1, 2], [1], [2], [1]], "rows have different lengths; every row needs as many values"),
+    "ragged": ([[1, 2], [1], [2], [1]], "rows have different lengths; use None for a missing value"),
 }
 
 

@@ -12,7 +12,7 @@ class RAIANB(SeparationOptions, NetworkClassifier):
 
     Edges between features are deleted by tests of rising order, each given the class; in between, edges are directed
     and the graph is decomposed into descendants and their ancestors, so that the tests stay small. A test is the BDeu
-    Bayes factor; with gaps it rests on the rows that have a value in each of its columns.
+    Bayes factor; with missing values it rests on the rows that have a value in each of its columns.
 
     Parameters
     ----------

@@ -11,9 +11,9 @@ class ExactANB(ExactOptions, NetworkClassifier):
     """The augmented naive Bayes of highest BDeu score.
 
     Dynamic programming over all subsets of the features: time and memory double with every feature; about 25 are
-    possible. Beyond that an integer programme proves its graph the best, or tells how much better one may be; it goes
-    far where few parent sets are worth having, and ``max_parents`` helps. Rows with gaps are left out while the graph
-    is learnt, and count in the tables.
+    possible. Beyond that an integer programme proves its graph the best, or reports how much better one may be; it
+    goes far where few parent sets are worth having, and ``max_parents`` helps. Rows with missing values are left
+    out while the graph is learnt, and count in the tables.
 
     Parameters
     ----------

@@ -37,8 +37,8 @@ class NaiveBayes(NetworkClassifier):
 class KDB(NetworkClassifier):
     """k-dependence classifier: every feature has the class and up to k other features as parents.
 
-    Features are ordered by their mutual information with the class; each takes as parents the k earlier ones that tell
-    most about it given the class.
+    Features are ordered by their mutual information with the class; each takes as parents the k earlier ones with the
+    highest mutual information given the class.
 
     Parameters
     ----------

@@ -12,8 +12,8 @@ from tanbark.estimators.options import ClimbOptions, estimator
 class GBN(ClimbOptions, NetworkClassifier):
     """General Bayesian network: hill climbing over the graphs of all columns, the class being one of them.
 
-    Complete rows are classified by the class's Markov blanket, since all else cancels; gaps are summed out in the whole
-    network.
+    Complete rows are classified by the class's Markov blanket, since all else cancels; missing values are marginalised
+    in the whole network.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class SparseCandidateGBN(ClimbOptions, NetworkClassifier):
         Candidate parents of every column.
     measure : {"kl", "shield", "gain"}, default "kl"
         What ranks the candidates after the first round: how far the network's joint distribution of two columns is
-        from that of the data, what a column tells beside the parents that are there, or what it would gain.
+        from that of the data, the information of a column beside the present parents, or its gain in score.
     criterion : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
         What is maximised.
     {options}

@@ -157,8 +157,8 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
         return counts, labels, weights
 
     def _add(self, counts: csr_matrix, labels: NDArray[np.int64], weights: Floats | None, *, first: bool) -> Self:
-        shares = np.ones(len(labels)) if weights is None else weights
-        sort = csr_matrix((shares, (labels, np.arange(len(labels)))), shape=(len(self.classes_), len(labels)))
+        counted = np.ones(len(labels)) if weights is None else weights
+        sort = csr_matrix((counted, (labels, np.arange(len(labels)))), shape=(len(self.classes_), len(labels)))
         words, texts = np.asarray((sort @ counts).todense(), dtype=np.float64), np.asarray(sort.sum(axis=1)).ravel()
         self.word_counts_ = words if first else self.word_counts_ + words
         self.class_counts_ = texts if first else self.class_counts_ + texts
@@ -260,7 +260,7 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
         return found
 
     def explain_words(self, words: Iterable[str]) -> TextExplanation:
-        """Return how words, in this order, speak for the classes; a word that was not in training is refused."""
+        """Return how words, in this order, speak for the classes; a word that was not in training raises an error."""
         check_is_fitted(self)
         names = self._words().tolist()
         place = {word: column for column, word in enumerate(names)}
@@ -292,5 +292,5 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True  # counts that are no words, as in scikit-learn's checks, tell little
+        tags.classifier_tags.poor_score = True  # counts that are no words, as in scikit-learn's checks, say little
         return tags

@@ -133,7 +133,7 @@ class BSEJ(FoldOptions, NetworkClassifier):
 class SelectiveNaiveBayes(FoldOptions, NetworkClassifier):
     """Naive Bayes on the features that help: they enter one at a time, the most helpful first.
 
-    What helps is told by cross-validation, or by how much shorter the class column can be told (minimum message
+    What helps is measured by cross-validation, or by how much shorter the class column can be encoded (minimum message
     length), which needs no folds and stops by itself.
 
     Parameters

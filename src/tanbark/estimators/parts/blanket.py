@@ -115,9 +115,9 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : frame or array of shape (n_rows, n_features)
-            Strings, numbers, booleans and categoricals; None, NaN and NA are gaps.
+            Strings, numbers, booleans and categoricals; None, NaN and NA are missing values.
         y : array-like of shape (n_rows,)
-            Labels, without gaps.
+            Labels, none missing.
         sample_weight : array-like of shape (n_rows,), optional
             How many times each row counts; not for "nb_adaptive" and "mbp".
         """

@@ -47,7 +47,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Replace every number by the position of its interval, 0 for the lowest; gaps stay NaN."""
+        """Replace every number by the position of its interval, 0 for the lowest; missing values stay NaN."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         out = np.empty(X.shape)
@@ -66,7 +66,7 @@ class MDLPDiscretizer(Discretizer):
     """Cut where the class changes, as many times as the minimum description length allows.
 
     A range of values is cut at the point that leaves the least class entropy, if that saves more than it costs to
-    tell; then both parts are tried in turn. A column that tells nothing of the class is not cut.
+    encode; then both parts are tried in turn. A column without information about the class is not cut.
 
     References
     ----------

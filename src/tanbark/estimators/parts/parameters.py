@@ -32,7 +32,7 @@ Tables = tuple[NDArray[Any], ...]
 
 @estimator
 class ParameterEstimator(BaseEstimator):
-    """What all share: they change the tables of a network that was estimated by smoothing."""
+    """The base of all: they change the CPTs of a network that was estimated by smoothing."""
 
     smoothing: Any = None
     needs_rows = True
@@ -222,7 +222,7 @@ class AWNB(_Weights):
     n_trees : int, default 10
         The number of trees.
     bootstrap_size : float, default 0.5
-        Rows in each tree's sample, drawn with replacement, as a share of all.
+        Rows in each tree's sample, drawn with replacement, as a fraction of all.
     {options}
 
     Attributes
@@ -242,22 +242,22 @@ class AWNB(_Weights):
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
         check_count("n_trees", self.n_trees, least=1)
         if not is_number(self.bootstrap_size) or not 0 < self.bootstrap_size <= 1:
-            msg = f"bootstrap_size must be a share of the rows above 0 and at most 1; got {self.bootstrap_size!r}."
+            msg = f"bootstrap_size must be a fraction of the rows above 0 and at most 1; got {self.bootstrap_size!r}."
             raise OptionError(msg)
         codes, weights = next(rows.batches(size=max(1, rows.n_rows)))
         features = np.where(codes[:-1] == np.iinfo(codes.dtype).max, np.nan, codes[:-1]).T.astype(np.float32)
         generator = inputs.read_random_state(self.random_state)
-        share = None if weights is None else weights / weights.sum()
+        probability = None if weights is None else weights / weights.sum()
         size = max(1, int(self.bootstrap_size * len(features)))
         depths = []
         for _ in range(self.n_trees):
-            sample = generator.choice(len(features), size, p=share)
+            sample = generator.choice(len(features), size, p=probability)
             tree = DecisionTreeClassifier(criterion="entropy", random_state=generator.randint(2**31 - 1))
             tree.fit(features[sample], codes[-1][sample])
             depths.append(least_depths(tree.tree_, features.shape[1]))
         found = np.mean(1.0 / np.sqrt(depths), axis=0)
         if not found.any():
-            msg = f"No tree of AWNB tests any feature (n_samples={len(features)}): none tells anything of the class."
+            msg = f"No tree of AWNB tests any feature (n_samples={len(features)}): none is informative about the class."
             raise InputError(msg)
         return np.asarray(found)
 
@@ -277,7 +277,7 @@ def least_depths(tree: Any, n_features: int) -> Floats:
 
 @estimator
 class EM(ParameterEstimator):
-    """Expectation maximisation: fill gaps by what the rest of the row tells, and learn from the filled rows, in turns.
+    """Expectation maximisation: fill missing values in from the rest of the row, and learn from that, in turns.
 
     The CPTs maximise the probability of what was observed (``smoothing="ml"``), or that times the Dirichlet prior whose
     mode smoothing is. Values must be missing at random: whether one is missing may depend on what was observed, not on

@@ -165,9 +165,9 @@ def arc_report(
     check_is_fitted(clf)
     table = _coded(clf, X, y, sample_weight)
     sets = [(child, parent, *known) for parent, child, known in _pairs(clf.dag_, clf.schema_.target, given)]
-    shares = _bootstrap(clf, table, n_bootstrap, random_state)
+    fractions = _bootstrap(clf, table, n_bootstrap, random_state)
     found = [
-        _measure(clf, columns, counts, float(shares[columns[0], columns[1]]), ess)
+        _measure(clf, columns, counts, float(fractions[columns[0], columns[1]]), ess)
         for columns, counts in _tables(MemoryCounts(table, n_jobs=clf.n_jobs), sets, clf.max_cells)
     ]
     return ArcReport(tuple(sorted(found, key=lambda arc: (not arc.kept, -arc.mml))))
@@ -214,7 +214,9 @@ def _tables(
         low = high
 
 
-def _measure(clf: NetworkClassifier, columns: tuple[int, ...], counts: NDArray[Any], share: float, ess: float) -> Arc:
+def _measure(
+    clf: NetworkClassifier, columns: tuple[int, ...], counts: NDArray[Any], fraction: float, ess: float
+) -> Arc:
     child, parent, *known = columns
     r_child, r_parent = counts.shape[:2]
     n = counts.reshape(r_child, r_parent, -1).astype(float)
@@ -227,12 +229,12 @@ def _measure(clf: NetworkClassifier, columns: tuple[int, ...], counts: NDArray[A
         names[parent], names[child], parent in clf.dag_.parents[child], tuple(names[c] for c in known), rows,
         parameters, cmi, rows * cmi, rows * cmi - parameters,
         rows * cmi - 0.5 * math.log(max(rows, 1.0)) * parameters, bdeu(helped, ess=ess) - bdeu(alone, ess=ess),
-        family_score(helped) - family_score(alone), share,
+        family_score(helped) - family_score(alone), fraction,
     )  # fmt: skip
 
 
 def _bootstrap(clf: NetworkClassifier, table: CodedTable, n_samples: int, random_state: Any) -> NDArray[np.float64]:
-    """Learn the structure on samples of the rows and give the share in which each two columns are joined."""
+    """Learn the structure on samples of the rows and return the fraction in which each two columns are joined."""
     n = len(clf.schema_.columns)
     if n_samples == 0:
         return np.full((n, n), np.nan)

@@ -156,11 +156,11 @@ def compare_scores(
     signed = table if higher_is_better else -table
     order = np.argsort(-signed.mean(axis=1), kind="stable")
     names, table, signed = [names[i] for i in order], table[order], signed[order]
-    share = 1.0 / max(n - 1, 1) if test_ratio is None else test_ratio
+    ratio = 1.0 / max(n - 1, 1) if test_ratio is None else test_ratio
     raw = np.ones((k, k))
     for a in range(k):
         for b in range(a + 1, k):
-            found = _wilcoxon(signed[a], signed[b]) if test == "wilcoxon" else _resampled_t(signed[a], signed[b], share)
+            found = _wilcoxon(signed[a], signed[b]) if test == "wilcoxon" else _resampled_t(signed[a], signed[b], ratio)
             raw[a, b] = raw[b, a] = found
     pairwise = np.ones((k, k))
     upper = np.triu_indices(k, 1)
@@ -227,7 +227,7 @@ def _wilcoxon(a: Floats, b: Floats) -> float:
     return float(wilcoxon(a, b, zero_method="zsplit", method="approx" if (a == b).any() else "auto").pvalue)
 
 
-def _resampled_t(a: Floats, b: Floats, share: float) -> float:
+def _resampled_t(a: Floats, b: Floats, ratio: float) -> float:
     from scipy.stats import t
 
     difference = a - b
@@ -237,4 +237,4 @@ def _resampled_t(a: Floats, b: Floats, share: float) -> float:
         return 1.0
     if spread == 0:
         return 0.0
-    return float(2 * t.sf(abs(difference.mean()) / math.sqrt((1 / n + share) * spread), n - 1))
+    return float(2 * t.sf(abs(difference.mean()) / math.sqrt((1 / n + ratio) * spread), n - 1))

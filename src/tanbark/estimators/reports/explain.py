@@ -146,8 +146,8 @@ def explain_rows(model: Explained, codes: Codes, label: int | None = None) -> Ex
 
     .. math:: \ln \frac{P(c, o)}{\sum_{c' \ne c} P(c', o)}
 
-    where everything that has not entered is summed out, so the parts add up to the log-odds of the posterior exactly,
-    gaps included. With two classes, no gap and a class without parents that is
+    where everything that has not entered is marginalised, so the parts add up to the log-odds of the posterior exactly,
+    missing values included. With two classes, no missing value and a class without parents that is
     :math:`\ln P(x_i | pa_i, c) - \ln P(x_i | pa_i, c')`.
     """
     joint = model.joint(codes)
@@ -162,8 +162,8 @@ def explain_rows(model: Explained, codes: Codes, label: int | None = None) -> Ex
 
 
 def _explain(model: Explained, values: Codes, row: int, *, label: int, impossible: bool) -> RowExplanation:
-    gap = missing_code(values)
-    entering = [node for node in model.order if values[node] != gap]
+    missing = missing_code(values)
+    entering = [node for node in model.order if values[node] != missing]
     odds = _log_odds(model.joint(_one_by_one(values, entering)), label)
     if impossible:
         odds[1:] = odds[0]
@@ -172,11 +172,11 @@ def _explain(model: Explained, values: Codes, row: int, *, label: int, impossibl
     for step, node in enumerate(entering, start=1):
         change = odds[step] - odds[step - 1] if odds[step] != odds[step - 1] else 0.0
         parts.append(Part(names[node], _state(model, values, node), _given(model, values, node), float(change)))
-    absent = tuple(names[node] for node in range(target) if values[node] == gap)
+    absent = tuple(names[node] for node in range(target) if values[node] == missing)
     level = model.schema.columns[target].states()[label]
     total = float(odds[-1])
-    share = 1.0 / (1.0 + math.exp(-total)) if total > -700 else 0.0
-    return RowExplanation(row, names[target], level, share, total, tuple(parts), absent, impossible)
+    probability = 1.0 / (1.0 + math.exp(-total)) if total > -700 else 0.0
+    return RowExplanation(row, names[target], level, probability, total, tuple(parts), absent, impossible)
 
 
 def _one_by_one(values: Codes, entering: list[int]) -> Codes:
@@ -188,9 +188,9 @@ def _one_by_one(values: Codes, entering: list[int]) -> Codes:
 
 
 def _given(model: Explained, values: Codes, node: int) -> str:
-    names, gap = model.schema.names, missing_code(values)
+    names, missing = model.schema.names, missing_code(values)
     return ", ".join(
-        f"{names[p]} not observed" if values[p] == gap else f"{names[p]} = {_state(model, values, p)}"
+        f"{names[p]} not observed" if values[p] == missing else f"{names[p]} = {_state(model, values, p)}"
         for p in model.parents[node]
     )
 

@@ -18,7 +18,7 @@ def measure(labels: NDArray[Any], proba: Floats, classes: NDArray[Any]) -> dict[
     Returns
     -------
     dict with
-        accuracy; balanced_accuracy (the mean of every class's share of right answers); log_loss in nats per row; brier
+        accuracy; balanced_accuracy (the mean recall of the classes); log_loss in nats per row; brier
         (squared error summed over the classes, halved where there are two, as in scikit-learn); auc (the mean over the
         classes of the area under the curve of one class against the rest; NaN where only one class occurs).
 
@@ -46,7 +46,7 @@ def measure(labels: NDArray[Any], proba: Floats, classes: NDArray[Any]) -> dict[
 
 
 def _area(positive: NDArray[np.bool_], scores: Floats) -> float:
-    """Return the share of pairs of a positive and a negative row that the scores put in the right order; ties half."""
+    """Return the fraction of pairs of a positive and a negative row that the scores order correctly; ties half."""
     from scipy.stats import rankdata
 
     n = int(positive.sum())
@@ -68,7 +68,7 @@ class Calibration:
     Attributes
     ----------
     predicted, observed : arrays
-        For every bin, the mean probability, and the share of rows of the class.
+        For every bin, the mean probability, and the fraction of rows of the class.
     rows : array
         Rows of every bin.
     error : float
@@ -81,7 +81,7 @@ class Calibration:
 
     @property
     def error(self) -> float:
-        """Mean over rows of the difference between predicted and observed share in the row's bin."""
+        """Mean over rows of the difference between predicted and observed fraction in the row's bin."""
         return float((self.rows * np.abs(self.predicted - self.observed)).sum() / max(int(self.rows.sum()), 1))
 
 

@@ -87,7 +87,7 @@ def proba_interval(
     model: NetworkClassifier, codes: Codes, *, level: Any, n_draws: Any, random_state: Any
 ) -> tuple[Floats, Floats]:
     """Return the lower and upper ends of the equal-tailed credible intervals; see ``predict_proba_interval``."""
-    share = check_fraction("level", level, inside=True)
+    fraction = check_fraction("level", level, inside=True)
     check_count("n_draws", n_draws, least=2)
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
@@ -105,7 +105,7 @@ def proba_interval(
             if impossible.any():
                 posterior[impossible] = normalize(joint_log_proba(network, nothing), logs=False)[0]
             drawn[draw] = posterior
-        tails = ((1.0 - share) / 2.0, (1.0 + share) / 2.0)
+        tails = ((1.0 - fraction) / 2.0, (1.0 + fraction) / 2.0)
         low[first:last], high[first:last] = np.quantile(drawn, tails, axis=0)
     return low, high
 
@@ -128,8 +128,7 @@ def feature_support(counted: Iterable[Counted], codes: Codes, total: float) -> t
     A value's support is the number of training rows with this value and the values of the features that the model
     has it depend on, those that are missing left aside. A row's is the least of them.
     """
-    gap = missing_code(codes)
-    missing = codes == gap
+    missing = codes == missing_code(codes)
     values = np.full(codes.shape, np.inf)
     rows = np.full(codes.shape[1], float(total))
     for part in counted:

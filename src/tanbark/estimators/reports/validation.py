@@ -98,7 +98,7 @@ def cross_validate_network(
         A number of stratified, shuffled folds, or a splitter of scikit-learn.
     random_state : int, RandomState or None
     progress : callable, optional
-        Is told the name of a model whenever that model is done with a fold.
+        Called with the name of a model after each of its folds.
 
     Examples
     --------

@@ -348,10 +348,10 @@ def test_gaps_and_empty_columns_do_not_stop_the_trees():
     [
         ({"n_trees": 0}, "n_trees must be a whole number of at least 1"),
         ({"n_trees": 1.5}, "n_trees must be a whole number of at least 1"),
-        ({"bootstrap_size": 0}, "bootstrap_size must be a share"),
-        ({"bootstrap_size": 1.1}, "bootstrap_size must be a share"),
-        ({"bootstrap_size": True}, "bootstrap_size must be a share"),
-        ({"bootstrap_size": "half"}, "bootstrap_size must be a share"),
+        ({"bootstrap_size": 0}, "bootstrap_size must be a fraction"),
+        ({"bootstrap_size": 1.1}, "bootstrap_size must be a fraction"),
+        ({"bootstrap_size": True}, "bootstrap_size must be a fraction"),
+        ({"bootstrap_size": "half"}, "bootstrap_size must be a fraction"),
     ],
 )
 def test_what_awnb_refuses(worked, options, message):
