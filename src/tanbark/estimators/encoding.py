@@ -20,7 +20,7 @@ from tanbark.table import Column, Encoded, RawTable, encode, learn_schema
 from tanbark.table.discretize import CUTTERS
 from tanbark.table.encode import check_type, refuse_infinity
 from tanbark.table.learn_schema import Cut, extend_columns, is_category, look_at
-from tanbark.table.raw import NumberBlock
+from tanbark.table.raw import NumberBlock, SmallNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,14 @@ class Encoder:
     transformer: Any = None
     transformed: tuple[int, ...] = ()
 
-    def encode(self, table: RawTable, *, n_jobs: int | None, extra_states: int = 0) -> Encoded:
-        """Code a table that has these columns."""
+    def encode(
+        self, table: RawTable, *, n_jobs: int | None, extra_states: int = 0, small: SmallNumbers | None = None
+    ) -> Encoded:
+        """Code a table that has these columns; ``small`` is what a scan of it left, see :func:`encode`."""
         if self.transformer is not None:
             table = _replace_columns(table, self.transformed, _transform(self.transformer, table, self.transformed))
-        return encode(table, self.columns, extra_states=extra_states, n_jobs=n_jobs)
+            small = None
+        return encode(table, self.columns, extra_states=extra_states, n_jobs=n_jobs, small=small)
 
     def extended(self, table: RawTable) -> Encoder:
         """Append the categories of a further table."""
@@ -46,7 +49,7 @@ class Encoder:
 
 def learn_encoder(
     table: RawTable, labels: NDArray[np.int64], weights: Floats | None, n_classes: int, *, discretize: Any,
-    categorical: NDArray[np.bool_] | None, n_jobs: int | None,
+    categorical: NDArray[np.bool_] | None, n_jobs: int | None, small: SmallNumbers | None = None,
 ) -> Encoder:  # fmt: skip
     """Learn categories and cut points from training rows."""
     if isinstance(discretize, (str, Discretizer)):
@@ -58,7 +61,7 @@ def learn_encoder(
             part = None if weights is None else weights[observed]
             return cutter(values, labels[observed], n_classes, part)
 
-        return Encoder(learn_schema(table, cut, categorical=categorical, n_jobs=n_jobs))
+        return Encoder(learn_schema(table, cut, categorical=categorical, n_jobs=n_jobs, small=small))
     if not hasattr(discretize, "fit") or not hasattr(discretize, "transform"):
         msg = f"discretize must be one of {sorted(CUTTERS)} or a transformer; got {discretize!r}."
         raise OptionError(msg)

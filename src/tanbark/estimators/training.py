@@ -13,6 +13,8 @@ from tanbark.errors import InputError
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
 from tanbark.table import CodedTable, RawTable, Schema, missing_code
+from tanbark.table.learn_schema import scan_small_numbers
+from tanbark.table.raw import SmallNumbers
 
 Labels = NDArray[Any]
 
@@ -40,15 +42,16 @@ def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any
         model.classes_ = model.classes_[present]
     inputs.read_class_prior(getattr(model, "class_prior", None), model.classes_)
     names = [raw.name(column) for column in range(raw.n_columns)]
+    small = scan_small_numbers(raw, model.n_jobs)
     model.encoder_ = learn_encoder(
-        raw, labels, weights, len(model.classes_), discretize=model.discretize, n_jobs=model.n_jobs,
+        raw, labels, weights, len(model.classes_), discretize=model.discretize, n_jobs=model.n_jobs, small=small,
         categorical=inputs.categorical_mask(model.categorical_features, names),
     )  # fmt: skip
     if getattr(model, "missing", None) == "category":
         model.encoder_ = _with_missing_states(model.encoder_, raw)
     names = [column.name for column in model.encoder_.columns]
     model.schema_ = Schema((*model.encoder_.columns, inputs.class_column(y_column, model.classes_, tuple(names))))
-    table = replace(code_rows(model, raw, labels, weights), kept=kept)
+    table = replace(code_rows(model, raw, labels, weights, small=small), kept=kept)
     if labelled is None:
         return table
     given = labelled.copy()
@@ -58,10 +61,11 @@ def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any
 
 
 def code_rows(
-    model: Any, raw: RawTable, labels: Labels | None, weights: Floats | None, *, handle_unknown: str = "marginalize"
-) -> CodedTable:
+    model: Any, raw: RawTable, labels: Labels | None, weights: Floats | None, *, handle_unknown: str = "marginalize",
+    small: SmallNumbers | None = None,
+) -> CodedTable:  # fmt: skip
     """Code rows with the columns that an estimator knows; without labels, their class is missing."""
-    encoded = model.encoder_.encode(raw, n_jobs=model.n_jobs, extra_states=len(model.classes_))
+    encoded = model.encoder_.encode(raw, n_jobs=model.n_jobs, extra_states=len(model.classes_), small=small)
     if handle_unknown == "error":
         report_unseen(encoded.unseen, raw.n_rows, handle_unknown)
     encoded.codes[-1] = missing_code(encoded.codes) if labels is None else labels

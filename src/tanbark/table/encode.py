@@ -14,7 +14,7 @@ from tanbark.arrays import Codes
 from tanbark.errors import InputError
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.coded import code_dtype
-from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable
+from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable, SmallNumbers
 from tanbark.table.schema import Column, Level
 
 if TYPE_CHECKING:
@@ -32,18 +32,19 @@ class Encoded:
 
 
 def encode(
-    table: RawTable, columns: tuple[Column, ...], *, extra_states: int = 0, n_jobs: int | None = None
-) -> Encoded:
+    table: RawTable, columns: tuple[Column, ...], *, extra_states: int = 0, n_jobs: int | None = None,
+    small: SmallNumbers | None = None,
+) -> Encoded:  # fmt: skip
     """Encode every value; missing values and values that the schema does not know get the missing code.
 
-    ``extra_states`` is the number of states of a further row of codes (the class), which the caller fills.
+    ``extra_states`` is the number of states of a further row of codes (the class), which the caller fills. ``small``
+    is what a scan of this table left; where its numbers are the codes, they are returned, and may be written to.
     """
     dtype = code_dtype((*(column.n_states for column in columns), extra_states, 1))
     unseen = np.zeros(table.n_columns, np.int64)
     n_codes = table.n_columns + (extra_states > 0)
-    prepared = _take_prepared(table, columns) if dtype == np.uint8 else None
-    if prepared is not None:
-        codes: Codes = prepared[:n_codes]
+    if small is not None and dtype == np.uint8 and _are_codes(small, columns):
+        codes: Codes = small.codes[:n_codes]
     else:
         codes = np.empty((n_codes, table.n_rows), dtype)
         for block in table.blocks:
@@ -54,17 +55,13 @@ def encode(
     return Encoded(codes, {columns[c].name: int(unseen[c]) for c in np.flatnonzero(unseen)})
 
 
-def _take_prepared(table: RawTable, columns: tuple[Column, ...]) -> NDArray[np.uint8] | None:
-    """Take the block that learning the schema has transposed, if its numbers are the codes."""
-    taken = [block.transposed.pop() for block in table.blocks if block.transposed]
-    if len(table.blocks) != 1 or not taken or table.blocks[0].columns != tuple(range(table.n_columns)):
-        return None
-    transposed, highest = taken[0]
-    for column, most in zip(columns, highest, strict=True):
+def _are_codes(small: SmallNumbers, columns: tuple[Column, ...]) -> bool:
+    """Return whether the numbers of every column are their codes: all of them categories 0, 1, 2, …"""
+    for column, occurring in zip(columns, small.occurring, strict=True):
         n = len(column.levels)
-        if column.kind != "category" or not most < n or column.levels != tuple(range(n)):
-            return None
-    return transposed
+        if column.kind != "category" or int(occurring).bit_length() > n or column.levels != tuple(range(n)):
+            return False
+    return True
 
 
 def _code_missing(table: RawTable, columns: tuple[Column, ...], codes: Codes) -> None:

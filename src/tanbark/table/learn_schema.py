@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tanbark.errors import EmptyColumnWarning, warn
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.encode import refuse_infinity
-from tanbark.table.raw import CodedColumn, NumberBlock, RawTable
+from tanbark.table.raw import CodedColumn, NumberBlock, RawTable, SmallNumbers
 from tanbark.table.schema import Column, Level
 
 FEW = 20  # whole numbers with at most this many different values are categories
@@ -28,8 +28,9 @@ class Look:
 
 
 def learn_schema(
-    table: RawTable, cut: Cut, *, categorical: NDArray[np.bool_] | None = None, n_jobs: int | None = None
-) -> tuple[Column, ...]:
+    table: RawTable, cut: Cut, *, categorical: NDArray[np.bool_] | None = None, n_jobs: int | None = None,
+    small: SmallNumbers | None = None,
+) -> tuple[Column, ...]:  # fmt: skip
     """Describe every column of a training table.
 
     Parameters
@@ -40,6 +41,8 @@ def learn_schema(
     categorical : mask of columns, optional
         The numeric columns that are categories; None decides by their values: whole numbers with at most
         20 different values are.
+    small : SmallNumbers, optional
+        What :func:`scan_small_numbers` found in the table, so that its numbers are not scanned again.
     """
     columns: list[Column | None] = [None] * table.n_columns
     continuous: list[tuple[int, NDArray[Any]]] = []
@@ -50,7 +53,7 @@ def learn_schema(
             continuous.append((item.column, item.numbers()))
     threads = thread_count(n_jobs)
     for block in table.blocks:
-        for position, look in enumerate(look_at(block, table, threads)):
+        for position, look in enumerate(_small_looks(small) if small else look_at(block, table, threads)):
             index = block.columns[position]
             values = block.values[:, position]
             if is_category(look, None if categorical is None else bool(categorical[index])):
@@ -83,9 +86,6 @@ def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
     if block.values.dtype == bool:
         return [Look(np.unique(block.values[:, position])) for position in range(n_columns)]
     whole = block.values.dtype == np.int64
-    small = _look_small(block, threads) if whole and block.values.flags.c_contiguous else None
-    if small is not None:
-        return small
 
     def work(low: int, high: int) -> list[NDArray[np.uint8]]:
         seen = np.zeros((n_columns, kernels.WINDOW_SIZE), np.uint8)
@@ -113,16 +113,27 @@ def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
     return looks
 
 
-def _look_small(block: NumberBlock, threads: int) -> list[Look] | None:
-    """Scan whole numbers and transpose them in one pass; return None unless all lie from 0 to 63."""
+def _small_looks(small: SmallNumbers) -> list[Look]:
+    """Return the numbers that occur in every column."""
+    places = np.arange(64, dtype=np.uint64)
+    return [Look(np.flatnonzero((column >> places) & np.uint64(1))) for column in small.occurring]
+
+
+def scan_small_numbers(table: RawTable, n_jobs: int | None = None) -> SmallNumbers | None:
+    """Scan and transpose a table of whole numbers in one pass; return None unless all of it lies from 0 to 63."""
     from tanbark.table import kernels
 
-    rows, n_columns = block.values.shape
-    transposed = np.empty((n_columns + 1, rows), np.uint8)
+    if len(table.blocks) != 1 or table.blocks[0].columns != tuple(range(table.n_columns)):
+        return None
+    values, threads = table.blocks[0].values, thread_count(n_jobs)
+    if values.dtype != np.int64 or not values.flags.c_contiguous:
+        return None
+    rows, n_columns = values.shape
+    codes = np.empty((n_columns + 1, rows), np.uint8)
 
     def work(low: int, high: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         seen, strange = np.zeros(n_columns, np.uint64), np.zeros(n_columns, np.uint64)
-        kernels.look_small(block.values[low:high], low, transposed, seen, strange)
+        kernels.look_small(values[low:high], low, codes, seen, strange)
         return seen, strange
 
     if work(0, min(rows, 64))[1].any():
@@ -130,9 +141,7 @@ def _look_small(block: NumberBlock, threads: int) -> list[Look] | None:
     parts = run_threads(work, row_blocks(rows, threads), threads)
     if any(strange.any() for _, strange in parts):
         return None
-    bits = np.bitwise_or.reduce([seen for seen, _ in parts])
-    block.transposed[:] = [(transposed, [int(column).bit_length() - 1 for column in bits])]
-    return [Look(np.flatnonzero((column >> np.arange(64, dtype=np.uint64)) & np.uint64(1))) for column in bits]
+    return SmallNumbers(codes, np.bitwise_or.reduce([seen for seen, _ in parts]))
 
 
 def _distinct(values: NDArray[Any]) -> NDArray[Any]:

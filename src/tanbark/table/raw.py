@@ -9,8 +9,8 @@ import datetime
 import decimal
 import numbers
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -27,15 +27,25 @@ EXACT = 2**53  # below this, floats represent whole numbers exactly
 
 @dataclass(frozen=True, eq=False)
 class NumberBlock:
-    """Numbers of one or more columns: int64, float64 (NaN is missing) or bool, of shape (n_rows, len(columns)).
-
-    ``transposed`` holds small whole numbers as codes of shape (columns + 1, rows), and the largest of each column, if
-    learning the schema met them; the encoding takes them from here and may write to them.
-    """
+    """Numbers of one or more columns: int64, float64 (NaN is missing) or bool, of shape (n_rows, len(columns))."""
 
     columns: tuple[int, ...]
     values: Array
-    transposed: list[tuple[NDArray[np.uint8], list[int]]] = field(default_factory=list, repr=False)
+
+
+class SmallNumbers(NamedTuple):
+    """A table of whole numbers from 0 to 63 as codes, which a scan of its numbers leaves.
+
+    Attributes
+    ----------
+    codes : array of shape (n_columns + 1, n_rows)
+        The numbers, transposed, and room for the class.
+    occurring : array of shape (n_columns,)
+        A bit for every number that occurs in a column.
+    """
+
+    codes: NDArray[np.uint8]
+    occurring: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
