@@ -17,6 +17,7 @@ from tanbark.evaluation.fold_passes import FoldPasses
 from tanbark.evaluation.fold_scores import FoldEvaluator
 from tanbark.evaluation.folds import make_evaluator
 from tanbark.structure import LEARNERS
+from tanbark.structure.registry import FOLDS
 from tanbark.table import CodedTable
 
 SEARCHES = [tb.HillClimbTAN, tb.SuperParentTAN, tb.WrapperKDB, tb.FSSJ, tb.BSEJ, tb.SelectiveNaiveBayes]
@@ -71,8 +72,8 @@ def test_every_wrapper_takes_the_steps_it_takes_in_memory(name, gaps, weighted, 
     monkeypatch.setattr("tanbark.counts.partitioned.base.MIN_CELLS", least_cells)
     table, options = dependent_rows(5, gaps=gaps, weighted=weighted), {"cv": 4, "random_state": 3, "scoring": scoring}
     rows, counts = MemoryCounts(table), streamed(table)
-    theirs = LEARNERS[name].learn(rows, evaluate=make_evaluator(rows, rows, **options), tol=0.0)
-    ours = LEARNERS[name].learn(counts, evaluate=make_evaluator(counts, None, **options), tol=0.0)
+    theirs = LEARNERS[name].learn(rows, evaluate=make_evaluator(rows, rows, **{**FOLDS, **options}), tol=0.0)
+    ours = LEARNERS[name].learn(counts, evaluate=make_evaluator(counts, None, **{**FOLDS, **options}), tol=0.0)
     assert ours.dag == theirs.dag
     (steps, scores), (expected, values) = told(ours), told(theirs)
     assert len(steps) > 1

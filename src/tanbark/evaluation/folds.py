@@ -20,8 +20,8 @@ KeptRows = Callable[[], NDArray[np.bool_] | None]
 
 
 def make_evaluator(
-    counts: Any, rows: MemoryCounts | None, *, cv: Any = 10, alpha: float = 0.01, scoring: str = "accuracy",
-    random_state: Any = None, max_cells: int | None = None,
+    counts: Any, rows: MemoryCounts | None, *, cv: Any, alpha: float, scoring: str, random_state: Any,
+    max_cells: int | None = None,
 ) -> FoldEvaluator | FoldPasses:  # fmt: skip
     """Assign rows to folds and return an evaluator of structures; without rows in memory it works in passes."""
     check_scoring(scoring, alpha)

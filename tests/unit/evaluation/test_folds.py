@@ -51,7 +51,7 @@ def test_wrong_folds_raise_an_error(cv, error, message):
 def test_an_evaluator_of_rows_in_memory():
     table = make_table(np.random.default_rng(0), (2, 3, 2), 40)
     counts = MemoryCounts(table)
-    found = make_evaluator(counts, counts, cv=4, random_state=1)
+    found = make_evaluator(counts, counts, cv=4, alpha=0.01, scoring="accuracy", random_state=1)
     assert isinstance(found, FoldEvaluator)
     direct = FoldEvaluator(table.codes, table.schema, make_folds(4, table.codes[-1], 1))
     assert found.score(((), (0,))) == direct.score(((), (0,)))
