@@ -143,6 +143,6 @@ CASES: dict[str, Case] = {
     "fssj": _searched(tb.FSSJ),
     "bsej": _searched(tb.BSEJ),
     "selective": _searched(tb.SelectiveNaiveBayes),
-    "selective-log-loss": _searched(tb.SelectiveNaiveBayes, scoring="log_loss"),
+    "selective-log-loss": _searched(tb.SelectiveNaiveBayes, scoring="log-loss"),
     "averaging": Case(lambda: tb.ModelAveraging(tb.TAN(), 3, random_state=2), most_columns=20, streams=False),
 }
