@@ -60,6 +60,7 @@ def smooth_folds(out: Array, states: int, n_classes: int, smooth: float) -> None
 
     ``out[fold]`` is flat with the classes last and the states before them.
     """
+    # The counts of all folds are added once; a fold's training counts are that sum less its own.
     n_folds, n_cells = out.shape
     whole = np.zeros(n_cells)
     for fold in range(n_folds):
@@ -101,6 +102,7 @@ def gather_fold_logs(
 
 @kernel
 def _gather(places: Array, cpts: Array, bounds: Array, out: Array) -> None:
+    # One logarithm per cell and fold, not per row: rows are many, cells are few.
     n_classes = out.shape[1]
     logs = np.empty(cpts.shape[1])
     for fold in range(len(bounds) - 1):

@@ -88,6 +88,7 @@ def orient_colliders(adjacent: Array, nodes: Array, separators: Any, ambiguous: 
     ambiguous, and an arrow that would close a cycle is not drawn.
     """
     n = len(adjacent)
+    # wanted[x, z]: the arrow x -> z of some v-structure x -> z <- y; conflicts show only when all are known
     wanted = np.zeros((n, n), np.bool_)
     around = np.empty(n, np.int64)
     for z in nodes:
@@ -128,11 +129,14 @@ def _must_point(a: int, b: int, adjacent: Array, guarded: bool, separators: Any)
             continue
         into_a, out_of_a = adjacent[c, a] and not adjacent[a, c], adjacent[a, c] and not adjacent[c, a]
         linked = adjacent[c, b] or adjacent[b, c]
+        # rule 1: c -> a - b with c and b apart, or a - b would make a v-structure
         if into_a and c != b and not linked and (not guarded or _in_separator(a, c, b, separators) == 1):
             return True
         into_b = adjacent[c, b] and not adjacent[b, c]
+        # rule 2: a -> c -> b, or b -> a would close a cycle
         if out_of_a and into_b:
             return True
+        # rule 3: a - c -> b and a - d -> b with c and d apart: b -> a would force c -> a <- d, a new v-structure
         if into_b and not into_a and not out_of_a:
             for d in range(c + 1, n):
                 open_d = adjacent[a, d] and adjacent[d, a] and adjacent[d, b] and not adjacent[b, d]
@@ -208,6 +212,8 @@ def extend(adjacent: Array, near: Array, degree: Array, late: int = -1, after: i
     breaking a rule, so that as little as possible leads into it, and ``after``, if it can be, right after it.
     """
     n = len(adjacent)
+    # Dor and Tarsi: a sink whose undirected neighbours see all its neighbours can be taken out; costs are kept until a
+    # neighbour goes.
     left = np.ones(n, np.bool_)
     cost, stale = np.zeros((n, 2), np.int64), np.ones(n, np.bool_)
     broken, before = 0, -1

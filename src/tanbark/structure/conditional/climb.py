@@ -153,7 +153,7 @@ class ConditionalClimb(MovingGraph):
         found = np.empty(len(changes))
         relevant = np.array([_relevant(family) for family in families])
         members, ends = np.concatenate(columns), np.cumsum([0, *map(len, columns)])
-        kernels.score_families(self.rows.arrays, rest, own, members, ends, self._radix(y), relevant, found)
+        kernels.score_candidates(self.rows.arrays, rest, own, members, ends, self._radix(y), relevant, found)
         for (kind, x, family), cll in zip(changes, found.tolist(), strict=True):
             out[kind, x, y] = cll - self.cll + self._penalty * (self.size(now) - self.size(family))
 

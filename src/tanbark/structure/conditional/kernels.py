@@ -146,7 +146,7 @@ def total_log(rest: Array, totals: Array, first: Array, table: Array, second: Ar
 
 
 @kernel
-def score_families(
+def score_candidates(
     rows: RowArrays, rest: Array, own: float, members: Array, ends: Array, radix: int, relevant: Array, out: Array
 ) -> None:
     """Fill in the conditional log-likelihood with each of some families of one node in place of its present one.
