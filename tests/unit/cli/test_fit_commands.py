@@ -1,0 +1,126 @@
+"""Fit, predict, evaluate and compare."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tanbark as tb
+from command_line import N, bad, direct, good, make_rows, run
+from tanbark.cli import fit_commands
+
+
+def test_predictions_as_json(folder):
+    told = json.loads(good("predict", folder / "model.json", folder / "rows.csv", "--json", "--proba", "--keep", "id"))
+    assert len(told) == N
+    assert set(told[0]) == {"id", "spam", "P(spam=no)", "P(spam=yes)"}
+
+
+def test_options_reach_the_learner(folder, tmp_path):
+    out = tmp_path / "m.json"
+    told = json.loads(
+        good("fit", folder / "rows.csv", "--class", "spam", "-l", "naive", "-o", "parameters=wanbia:smoothing=0.5",
+             "--out", out, "--json")
+    )  # fmt: skip
+    assert told["model"] == "NaiveBayes(parameters=WANBIA(smoothing=0.5))"
+    assert tb.load(out).smoothing_ == tb.Laplace(0.5)
+    arcs = json.dumps([["spam", "word"], ["word", "code"]])
+    good("fit", folder / "rows.csv", "--class", "spam", "-l", "fixed", "-o", f"arcs={arcs}", "--out", out)
+    assert tb.load(out).dag_.arcs() == [("spam", "word"), ("word", "code")]
+
+
+def test_weights_count_rows(folder, tmp_path):
+    good("fit", folder / "rows.csv", "--class", "spam", "--weights", "code", "--out", tmp_path / "m.json")
+    clf, frame = tb.load(tmp_path / "m.json"), make_rows()
+    twin = tb.TAN().fit(frame[["id", "word", "caps"]], frame["spam"], frame["code"])
+    assert clf.network_.table("spam") == pytest.approx(twin.network_.table("spam"))
+
+
+def test_rows_without_a_class_are_left_out_with_a_warning(folder, tmp_path):
+    frame = make_rows()
+    frame.loc[:4, "spam"] = None
+    frame.to_csv(tmp_path / "some.csv", index=False)
+    ran = run("fit", tmp_path / "some.csv", "--class", "spam", "--out", tmp_path / "m.json", "-q")
+    assert ran.exit_code == 0
+    assert ran.stderr == "tanbark: warning: 5 rows have no 'spam'; they are left out.\n"
+
+
+def test_unseen_categories_are_told_in_one_line(folder, tmp_path):
+    (tmp_path / "new.csv").write_text("word,caps,code\nstrange,0.1,1\n")
+    ran = run("predict", folder / "model.json", tmp_path / "new.csv")
+    assert ran.exit_code == 0
+    assert ran.stderr.startswith("tanbark: warning: ")
+    assert ran.stderr.count("\n") == 1
+
+
+def test_evaluate(folder, tmp_path):
+    ask = ("evaluate", folder / "rows.csv", "--class", "spam", "--drop", "id", "--folds", "3")
+    told = json.loads(good(*ask, "--json"))
+    assert set(told["measures"]) == {"accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "seconds"}
+    assert np.sum(told["confusion"]) == N
+    assert sum(told["calibration"]["rows"]) == N
+    right = sum(told["confusion"][k][k] for k in range(2)) / N
+    assert told["measures"]["accuracy"]["mean"] == pytest.approx(right, abs=0.02)
+    text = good(*ask, "--plot", tmp_path / "curve.svg")
+    assert "balanced accuracy" in text
+    assert "confusion" in text
+    assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
+
+
+def test_evaluate_a_saved_model(folder):
+    told = json.loads(
+        good("evaluate", folder / "rows.csv", "--class", "spam", "--model", folder / "model.json", "--json")
+    )
+    clf, frame = direct()
+    assert told["measures"]["accuracy"]["mean"] == clf.score(frame[["word", "caps", "code"]], frame["spam"])
+    assert told["folds"] == 1
+
+
+def test_compare(folder, tmp_path):
+    ask = ("compare", folder / "rows.csv", "--class", "spam", "-l", "naive", "-l", "tan:criterion=bic", "--folds", "3")
+    told = json.loads(good(*ask, "--by", "log-loss", "--json", "--plot", tmp_path / "ranks.png"))
+    assert {line["learner"] for line in told["learners"]} == {"naive", "tan:criterion=bic"}
+    losses = [line["measures"]["log_loss"] for line in told["learners"]]
+    assert losses == sorted(losses)
+    assert told["learners"][0]["p"] == 1
+    frame = make_rows()
+    twin = tb.cross_validate_network(
+        {"naive": tb.NaiveBayes()}, frame.drop(columns="spam"), frame["spam"], cv=3, random_state=0
+    )
+    naive = next(line for line in told["learners"] if line["learner"] == "naive")
+    assert naive["folds"]["accuracy"] == twin.scores["naive"]["accuracy"].tolist()
+    assert (tmp_path / "ranks.png").read_bytes()[:4] == b"\x89PNG"
+    assert good(*ask).splitlines()[0].split()[:2] == ["learner", "accuracy"]
+
+
+def test_a_learner_that_fails_does_not_stop_the_others(folder):
+    ran = run("compare", folder / "rows.csv", "--class", "spam", "-l", "naive", "-l", "tan:max_cells=2", "--folds", "2")
+    assert ran.exit_code == 0
+    assert "naive" in ran.stdout
+    assert "tan:max_cells=2 could not be learnt" in ran.stderr
+
+
+def test_an_average_of_models(folder, tmp_path):
+    out = tmp_path / "m.json"
+    words = (
+        "-l",
+        "model-averaging",
+        "-o",
+        "estimator=tan:criterion=bic",
+        "-o",
+        "n_estimators=3",
+        "-o",
+        "random_state=0",
+    )
+    told = json.loads(good("fit", folder / "rows.csv", "--class", "spam", *words, "--out", out, "--json"))
+    assert "TAN(criterion='bic')" in told["model"]
+    assert good("predict", out, folder / "rows.csv").splitlines()[0] == "spam"
+    assert good("explain", out, folder / "rows.csv").startswith("row 0: P(spam")
+    assert "ModelAveraging" in bad("show", out)
+
+
+def test_the_usual_learners_are_known():
+    from tanbark.cli.models import make_model
+
+    for text in fit_commands.USUAL:
+        assert make_model(text)

@@ -1,0 +1,75 @@
+"""Explain, show, query, convert, explore and learners."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tanbark as tb
+from command_line import bad, direct, good
+
+
+def test_explain(folder, tmp_path):
+    told = json.loads(good("explain", folder / "model.json", folder / "rows.csv", "--row", "17", "--json"))
+    clf, frame = direct()
+    twin = clf.explain(frame[["word", "caps", "code"]].iloc[17:18])[0]
+    assert told[0]["row"] == 17
+    assert told[0]["log_odds"] == pytest.approx(twin.log_odds)
+    assert sum(part["nats"] for part in told[0]["parts"]) == pytest.approx(twin.log_odds)
+    text = good(
+        "explain", folder / "model.json", folder / "rows.csv", "--row", "17", "--label", "yes", "--plot",
+        tmp_path / "why.pdf",
+    )  # fmt: skip
+    assert text.startswith("row 17: P(spam = yes)")
+    assert (tmp_path / "why.pdf").read_bytes()[:4] == b"%PDF"
+
+
+def test_show(folder):
+    text = good("show", folder / "model.json", "--cpt", "word")
+    assert str(direct()[0].network_) in text
+    assert "P(word | " in text
+    told = json.loads(good("show", folder / "model.json", "--json"))
+    assert told["class"] == "spam"
+    assert [tuple(arc) for arc in told["arcs"]] == direct()[0].dag_.arcs()
+
+
+def test_query_and_convert(folder, tmp_path):
+    for form in ("bif", "xmlbif", "net", "dot", "svg", "uai"):
+        out = tmp_path / f"m.{form}"
+        good("convert", folder / "model.json", "--to", form, "--out", out)
+        assert out.read_text() == good("convert", folder / "model.json", "--to", form)
+    wanted = direct()[0].network_.query("word", {"spam": "yes", "caps": 0.9})
+    for model in (folder / "model.json", tmp_path / "m.bif"):
+        told = json.loads(good("query", model, "-e", "spam=yes", "-e", "caps=0.9", "--target", "word", "--json"))
+        assert told["probabilities"] == pytest.approx(np.asarray(wanted).tolist())
+    assert good("query", folder / "model.json").split()[:2] == ["spam", "probability"]
+    assert "WITH tb_coded" in good("convert", folder / "model.json", "--to", "sql", "--table", "mails")
+    assert '"mails"' in good("convert", folder / "model.json", "--to", "sql", "--table", "mails")
+    compile(good("convert", folder / "model.json", "--to", "python"), "scorer", "exec")
+
+
+def test_explore(folder, tmp_path):
+    good("explore", folder / "model.json", "--out", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert page == good("explore", folder / "model.json", "--out", "-")
+
+
+def test_learners_lists_all(folder):
+    told = json.loads(good("learners", "--json"))
+    names = {entry["name"] for entry in told}
+    assert set(tb.LEARNERS) <= names
+    assert {"aode", "a2de", "model-averaging"} <= names
+    assert all(entry["reference"] and entry["title"] and entry["summary"] for entry in told)
+    assert all(hasattr(tb, entry["estimator"]) for entry in told)
+    text = good("learners")
+    assert all(entry["reference"] in text for entry in told)
+    assert "Sahami (1996)" in good("learners", "kdb")
+
+
+def test_a_model_that_is_no_single_network_is_told(folder, tmp_path):
+    good("fit", folder / "rows.csv", "--class", "spam", "-l", "aode", "--out", tmp_path / "m.json")
+    assert "AODE" in bad("show", tmp_path / "m.json")
+    assert "predicts" not in good("predict", tmp_path / "m.json", folder / "rows.csv")
+    good("convert", folder / "model.json", "--to", "bif", "--out", tmp_path / "m.bif")
+    assert "needs a classifier" in bad("predict", tmp_path / "m.bif", folder / "rows.csv")
