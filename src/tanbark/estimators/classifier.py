@@ -31,7 +31,8 @@ class Absent:
         self.__doc__ = reason
 
     def __get__(self, instance: Any, owner: type[Any]) -> Any:
-        msg = f"{owner.__name__} does not have this method: {self.__doc__}"
+        reason = (self.__doc__ or "").replace("``", "")
+        msg = f"{owner.__name__} does not have this method: {reason}"
         raise AttributeError(msg)
 
 

@@ -29,7 +29,9 @@ class AveragedClassifier(TableClassifier):
     naive_: Network
     averages_: tuple[SuperParents, ...]
 
-    explore = Absent("it averages many networks, and the page shows one. Explore naive_, or train SPODE, TAN or KDB.")
+    explore = Absent(
+        "it averages many networks, and the page shows one. Explore ``naive_``, or train SPODE, TAN or KDB."
+    )
     predict_proba_interval = Absent("its models share their counts, so that their CPTs cannot be drawn one by one.")
 
     def _orders(self) -> tuple[int, ...]:
