@@ -36,6 +36,7 @@ LEARNERS = {
     "category": lambda: tb.TAN(missing="category"),
     "drop": lambda: tb.TAN(missing="drop"),
     "quantile": lambda: tb.TAN(discretize="quantile"),
+    "mdlp+quantile": lambda: tb.TAN(discretize="mdlp+quantile"),
     "uniform": lambda: tb.TAN(discretize="uniform"),
     "median": lambda: tb.TAN(discretize="median"),
 }

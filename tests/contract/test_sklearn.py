@@ -52,7 +52,10 @@ AVERAGES = [tb.ModelAveraging(tb.NaiveBayes(), 3, random_state=0), tb.ModelAvera
 SELECTORS = [tb.MarkovBlanketMML(), tb.MarkovBlanketMML("cpt"), tb.MarkovBlanketMML("nb_joint", direction="both")]
 WEIGHTED = [tb.NaiveBayes(parameters=p) for p in (tb.MANB(), tb.WANBIA(), tb.AWNB(random_state=0))]
 TEXTS = [tb.TextNaiveBayes()]
-DISCRETIZERS = [tb.MDLPDiscretizer(), tb.MedianDiscretizer(), tb.QuantileDiscretizer(), tb.UniformDiscretizer()]
+DISCRETIZERS = [
+    tb.MDLPDiscretizer(), tb.MedianDiscretizer(), tb.QuantileDiscretizer(), tb.UniformDiscretizer(),
+    tb.MDLPQuantileDiscretizer(),
+]  # fmt: skip
 
 
 def exemptions(estimator):

@@ -22,6 +22,7 @@ from tanbark.estimators.models.wrapper import (
 from tanbark.estimators.parts.blanket import MarkovBlanketMML
 from tanbark.estimators.parts.discretizers import (
     MDLPDiscretizer,
+    MDLPQuantileDiscretizer,
     MedianDiscretizer,
     QuantileDiscretizer,
     UniformDiscretizer,
@@ -64,6 +65,7 @@ __all__ = [
     "FixedStructure",
     "HillClimbTAN",
     "MDLPDiscretizer",
+    "MDLPQuantileDiscretizer",
     "MarkovBlanketMML",
     "MedianDiscretizer",
     "ModelAveraging",

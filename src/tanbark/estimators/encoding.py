@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from tanbark.arrays import Floats
-from tanbark.errors import InputError, OptionError, UnseenCategoryWarning, find, warn
-from tanbark.estimators.parts.discretizers import Discretizer
+from tanbark.errors import InputError, OptionError, UnseenCategoryWarning, warn
+from tanbark.estimators.parts.discretizers import Discretizer, find_cutter
 from tanbark.machine import thread_count
 from tanbark.table import Column, Encoded, RawTable, encode, learn_schema
 from tanbark.table.discretize import CUTTERS
@@ -53,15 +53,13 @@ def learn_encoder(
 ) -> Encoder:  # fmt: skip
     """Learn categories and cut points from training rows."""
     if isinstance(discretize, (str, Discretizer)):
-        cutter = (
-            discretize._cutter() if isinstance(discretize, Discretizer) else find("discretize", discretize, CUTTERS)
-        )
+        cutter, few = find_cutter(discretize)
 
         def cut(values: Floats, observed: NDArray[np.bool_]) -> Floats:
             part = None if weights is None else weights[observed]
             return cutter(values, labels[observed], n_classes, part)
 
-        return Encoder(learn_schema(table, cut, categorical=categorical, n_jobs=n_jobs, small=small))
+        return Encoder(learn_schema(table, cut, categorical=categorical, n_jobs=n_jobs, small=small, few=few))
     if not hasattr(discretize, "fit") or not hasattr(discretize, "transform"):
         msg = f"discretize must be one of {sorted(CUTTERS)} or a transformer; got {discretize!r}."
         raise OptionError(msg)

@@ -112,7 +112,8 @@ OPTIONS: dict[str, Option] = {
     ),
     "categorical_features": Option(
         '"auto", "all", or names, positions or mask',
-        'Which numeric columns are categories. "auto": whole numbers with at most 20 different values.',
+        'Which numeric columns are categories. "auto": whole numbers with at most 20 different values, or '
+        'at most 7 with ``discretize="mdlp+quantile"``.',
     ),
     "class_prior": Option(
         "array-like or dict",
@@ -125,8 +126,9 @@ OPTIONS: dict[str, Option] = {
         "array with the fold of every row that ``fit`` is given.",
     ),
     "discretize": Option(
-        '{"mdlp", "median", "quantile", "uniform"} or transformer',
-        "How continuous columns are cut into intervals, on the training rows only.",
+        '{"mdlp", "mdlp+quantile", "median", "quantile", "uniform"} or transformer',
+        "How continuous columns are cut into intervals, on the training rows only: where the class changes (MDLP), at "
+        "quantiles, at the union of both, at the median, or into intervals of the same width.",
     ),
     "ess": Option("float", "Equivalent sample size of the Dirichlet prior (BDeu)."),
     "forbidden": Option("list of (parent, child) names", "Arcs that must not be there."),
@@ -238,6 +240,7 @@ REASONS: dict[str, str] = {
     "criterion": "Every learner maximises what it was published with, and lists the values that it knows.",
     "max_parents": "KDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion limits them.",
     "max_iter": "An iteration of EM goes through all rows; one of WANBIA's optimiser is a step of L-BFGS.",
+    "n_bins": "MDLPQuantileDiscretizer adds finer cuts, and limits them by the number of rows itself.",
     "n_jobs": "ModelAveraging spends its threads on whole models.",
     "parameters": "AODE and A2DE take smoothings only; the default smoothing is that of the learner, see "
     "`tanbark.LEARNERS`.",

@@ -18,10 +18,10 @@ from tanbark.counts.partitioned.checkpoint import Checkpoint
 from tanbark.counts.partitioned.cluster import Cluster, ClusterCounts, observe
 from tanbark.counts.partitioned.dask import DaskCluster, PartitionSource, current_client, is_client
 from tanbark.counts.partitioned.spark import SparkCluster, SparkFrame, is_session, is_spark_frame
-from tanbark.errors import InputError, OptionError, find, nearest
+from tanbark.errors import InputError, OptionError, nearest
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder
-from tanbark.estimators.parts.discretizers import Discretizer
+from tanbark.estimators.parts.discretizers import Discretizer, find_cutter
 from tanbark.table import Column, Level, Schema
 from tanbark.table.discretize import CUTTERS
 from tanbark.table.observe import Observed
@@ -249,16 +249,16 @@ def _learn_schema(
 ) -> tuple[Schema, int]:
     """Return the schema, and the number of passes that it took: none where a checkpoint has it."""
     discretize = model.discretize
-    if isinstance(discretize, Discretizer):
-        cutter, name = discretize._cutter(), f"{type(discretize).__name__} {sorted(discretize.get_params().items())}"
-    elif isinstance(discretize, str):
-        cutter, name = find("discretize", discretize, CUTTERS), discretize
-    else:
+    if not isinstance(discretize, (str, Discretizer)):
         msg = (
-            "Rows that are read in batches are cut by 'mdlp', 'median', 'quantile', 'uniform', one of Tanbark's "
+            f"Rows that are read in batches are cut by {', '.join(map(repr, CUTTERS))}, one of Tanbark's "
             f"discretisers, or a given schema; got discretize={discretize!r}."
         )
         raise OptionError(msg)
+    cutter, few = find_cutter(discretize)
+    name = discretize
+    if isinstance(discretize, Discretizer):
+        name = f"{type(discretize).__name__} {sorted(discretize.get_params().items())}"
     forced = forced_categories(model.categorical_features, reader.features)
     checkpoint = _open_checkpoint(
         rows, f"{fingerprint}|{reader.features}|{reader.target}|{name}|{forced}|{missing_states}"
@@ -272,7 +272,8 @@ def _learn_schema(
         msg = "There are no rows to learn from. Check how the files were written or filtered."
         raise InputError(msg)
     model.sketch_errors_ = seen.errors
-    schema = Schema((*seen.columns(cutter, missing_states=missing_states), class_column(reader.target, seen.classes())))
+    features = seen.columns(cutter, missing_states=missing_states, few=few)
+    schema = Schema((*features, class_column(reader.target, seen.classes())))
     if checkpoint is not None:
         checkpoint.keep_schema(schema, seen.errors)
     return schema, 1

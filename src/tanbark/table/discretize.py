@@ -9,10 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Floats
+from tanbark.checks import check_count
 
 Cutter = Callable[[Floats, NDArray[np.integer[Any]], int, Floats | None], Floats]
 
 DEFAULT_BINS = 5
+UNION_BINS = 8  # intervals of equal frequency beside the cuts of MDLP
+LEAST_ROWS = 20  # fewer intervals of equal frequency where one would hold fewer rows than this
+LEAST_DISTANCE = 0.25  # of random quantile levels, as a fraction of the distance of equal-frequency levels
 
 
 def mdlp(values: Floats, labels: NDArray[np.integer[Any]], n_classes: int, weights: Floats | None = None) -> Floats:
@@ -28,8 +32,12 @@ def mdlp(values: Floats, labels: NDArray[np.integer[Any]], n_classes: int, weigh
     >>> mdlp(np.arange(20.0), np.arange(20) // 10, 2).tolist()
     [9.5]
     """
-    points, counts = _counts_by_value(values, labels, n_classes, weights)
-    below = np.vstack([np.zeros(n_classes), np.cumsum(counts, axis=0)])
+    return _mdlp(*_counts_by_value(values, labels, n_classes, weights))
+
+
+def _mdlp(points: Floats, counts: Floats) -> Floats:
+    """Return the cuts of MDLP, given the distinct values and the class counts at each."""
+    below = np.vstack([np.zeros(counts.shape[1]), np.cumsum(counts, axis=0)])
     cuts, todo = [], [(0, len(points))]
     while todo:
         low, high = todo.pop()
@@ -110,8 +118,61 @@ def quantile(
     [4.0]
     """
     points, below = _cumulate(values, weights)
-    fractions = np.arange(1, n_bins) / n_bins * below[-1]
-    return _useful(points[np.searchsorted(below, fractions * (1.0 - 1e-12))], points)
+    return _quantiles(points, below, np.arange(1, n_bins) / n_bins)
+
+
+def _quantiles(points: Floats, below: Floats, fractions: Floats) -> Floats:
+    """Return the useful cuts at some quantile levels, given the number of rows at or below each distinct value."""
+    return _useful(points[np.searchsorted(below, fractions * below[-1] * (1.0 - 1e-12))], points)
+
+
+def mdlp_quantile(
+    values: Floats, labels: NDArray[np.integer[Any]], n_classes: int, weights: Floats | None = None,
+    *, n_bins: int = UNION_BINS,
+) -> Floats:  # fmt: skip
+    """Cut at the union of the cuts of :func:`mdlp` and of :func:`quantile`.
+
+    There are at most ``n_bins`` intervals of equal frequency, and fewer where one would hold under 20 rows; a weight
+    counts as that many rows. Of two cuts between the same neighbouring values, that of MDLP is kept.
+
+    >>> mdlp_quantile(np.arange(80.0), np.arange(80) // 10 % 8 // 7, 2).tolist()
+    [19.0, 39.0, 59.0, 69.5]
+    """
+    points, counts = _counts_by_value(values, labels, n_classes, weights)
+    cuts, below = _mdlp(points, counts), np.cumsum(counts.sum(axis=1))
+    bins = _supported_bins(below, n_bins)
+    if bins >= 2:
+        cuts = np.concatenate([cuts, _quantiles(points, below, np.arange(1, bins) / bins)])
+    _, first = np.unique(np.searchsorted(points, cuts, side="right"), return_index=True)
+    return np.asarray(cuts[first])
+
+
+def _supported_bins(below: Floats, n_bins: int) -> int:
+    """Return the most intervals of equal frequency that hold ``LEAST_ROWS`` rows each, at most ``n_bins``."""
+    rows = float(below[-1]) if len(below) else 0.0
+    return int(min(n_bins, rows * (1.0 + 1e-12) // LEAST_ROWS))
+
+
+def random_quantile_cuts(
+    values: Floats, weights: Floats | None, rng: np.random.Generator, *, n_bins: int = UNION_BINS
+) -> Floats:
+    """Cut at random quantiles; the cuts are observed values.
+
+    The n - 1 quantile levels are uniform on (0, 1) given that they are at least 1 / (4 n) from each other and from both
+    ends. n is ``n_bins``, or fewer where intervals of equal frequency would hold under 20 rows each; a weight counts as
+    that many rows. Levels with the same quantile are one cut.
+
+    >>> random_quantile_cuts(np.arange(100.0), None, np.random.default_rng(0), n_bins=3).tolist()
+    [28.0, 64.0]
+    """
+    check_count("n_bins", n_bins, least=2)
+    points, below = _cumulate(values, weights)
+    bins = _supported_bins(below, n_bins)
+    if bins < 2:
+        return np.zeros(0)
+    # Sorted uniform draws from an interval that is shorter by all distances, then moved apart by these distances.
+    levels = np.sort(rng.random(bins - 1)) * (1.0 - LEAST_DISTANCE) + np.arange(1, bins) * (LEAST_DISTANCE / bins)
+    return _quantiles(points, below, levels)
 
 
 def uniform(
@@ -139,4 +200,6 @@ def _useful(cuts: Floats, points: Floats) -> Floats:
     return np.asarray(cuts[(cuts >= points[0]) & (cuts < points[-1])])
 
 
-CUTTERS: dict[str, Cutter] = {"mdlp": mdlp, "median": median, "quantile": quantile, "uniform": uniform}
+CUTTERS: dict[str, Cutter] = {
+    "mdlp": mdlp, "mdlp+quantile": mdlp_quantile, "median": median, "quantile": quantile, "uniform": uniform,
+}  # fmt: skip

@@ -16,6 +16,7 @@ from tanbark.table.raw import CodedColumn, NumberBlock, RawTable, SmallNumbers
 from tanbark.table.schema import Column, Level
 
 FEW = 20  # whole numbers with at most this many different values are categories
+FEW_ORDERED = 7  # the same where cuts are fine enough to keep the order of whole numbers, which categories lose
 
 Cut = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
 
@@ -29,7 +30,7 @@ class Look:
 
 def learn_schema(
     table: RawTable, cut: Cut, *, categorical: NDArray[np.bool_] | None = None, n_jobs: int | None = None,
-    small: SmallNumbers | None = None,
+    small: SmallNumbers | None = None, few: int = FEW,
 ) -> tuple[Column, ...]:  # fmt: skip
     """Describe every column of a training table.
 
@@ -40,23 +41,25 @@ def learn_schema(
         Returns the cut points of a continuous column.
     categorical : mask of columns, optional
         The numeric columns that are categories; None decides by their values: whole numbers with at most
-        20 different values are.
+        ``few`` different values are.
     small : SmallNumbers, optional
         What :func:`scan_small_numbers` found in the table, so that its numbers are not scanned again.
+    few : int, default 20
+        The most different values of whole numbers that are categories.
     """
     columns: list[Column | None] = [None] * table.n_columns
     continuous: list[tuple[int, NDArray[Any]]] = []
     for item in table.coded:
         columns[item.column] = described = _describe_coded(item, table.name(item.column))
-        few = len(described.levels) <= FEW if categorical is None else bool(categorical[item.column])
-        if item.values == "number" and not item.declared and not few:
+        wanted = len(described.levels) <= few if categorical is None else bool(categorical[item.column])
+        if item.values == "number" and not item.declared and not wanted:
             continuous.append((item.column, item.numbers()))
     threads = thread_count(n_jobs)
     for block in table.blocks:
         for position, look in enumerate(_small_looks(small) if small else look_at(block, table, threads)):
             index = block.columns[position]
             values = block.values[:, position]
-            if is_category(look, None if categorical is None else bool(categorical[index])):
+            if is_category(look, None if categorical is None else bool(categorical[index]), few):
                 levels = look.levels if look.levels is not None else _distinct(values)
                 columns[index] = _describe_levels(table.name(index), levels)
             else:
@@ -66,16 +69,16 @@ def learn_schema(
     return _warn_about_empty(tuple(column for column in columns if column is not None))
 
 
-def is_category(look: Look, wanted: bool | None) -> bool:
+def is_category(look: Look, wanted: bool | None, few: int = FEW) -> bool:
     """Return whether a column is categorical: by the user's choice, or else by its values.
 
-    Booleans and columns without values always are; numbers are if they are whole with at most ``FEW`` different values.
+    Booleans and columns without values always are; numbers are if they are whole with at most ``few`` different values.
     """
     if look.levels is not None and (len(look.levels) == 0 or look.levels.dtype == bool):
         return True
     if wanted is not None:
         return wanted
-    return look.levels is not None and len(look.levels) <= FEW
+    return look.levels is not None and len(look.levels) <= few
 
 
 def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:

@@ -136,14 +136,18 @@ class ColumnView:
                 counts[:, places[: points.counts.shape[1]]] = points.counts
                 self.summary.add(replace(points, counts=counts), level)
 
-    def column(self, cutter: Cutter, order: Integers) -> Column:
-        """Describe the column; ``order`` lists the classes as they are numbered in the schema."""
+    def column(self, cutter: Cutter, order: Integers, few: int) -> Column:
+        """Describe the column.
+
+        ``order`` lists the classes as they are numbered in the schema, ``few`` is the most different values of whole
+        numbers that are categories.
+        """
         if self.values != "number" or self.declared:
             return Column(self.name, "category", self.values or self.nominal, self._category_levels())
         points = self.summary.points()
         exact = points.error + points.spread == 0.0
-        few = exact and not self.fractional and len(points.values) <= FEW
-        if few if self.forced is None else self.forced:
+        nominal = exact and not self.fractional and len(points.values) <= few
+        if nominal if self.forced is None else self.forced:
             if not exact:
                 msg = (
                     f"Column {self.name!r} is to be a category and has more than {MOST_LEVELS:,} different numbers. "
@@ -227,11 +231,15 @@ class Observed:
         """List the classes, sorted."""
         return _sorted(dict.fromkeys(self.labels))
 
-    def columns(self, cutter: Cutter, *, missing_states: bool = False) -> tuple[Column, ...]:
-        """Describe every feature; with ``missing_states``, missing values are a state where they occur."""
+    def columns(self, cutter: Cutter, *, missing_states: bool = False, few: int = FEW) -> tuple[Column, ...]:
+        """Describe every feature.
+
+        With ``missing_states``, missing values are a state where they occur; whole numbers with at most ``few``
+        different values are categories.
+        """
         order = np.array([self.labels[label] for label in self.classes()], np.int64)
         found = tuple(
-            replace(view.column(cutter, order), missing_state=missing_states and view.has_missing)
+            replace(view.column(cutter, order, few), missing_state=missing_states and view.has_missing)
             for view in self.views
         )
         empty = [column.name for column in found if column.kind == "category" and not column.levels]

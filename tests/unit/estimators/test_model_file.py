@@ -38,6 +38,8 @@ MODELS = {
     "median": tb.NaiveBayes(discretize="median"),
     "our discretiser": tb.TAN(discretize=tb.QuantileDiscretizer(n_bins=3)),
     "our discretiser, mdlp": tb.NaiveBayes(discretize=tb.MDLPDiscretizer()),
+    "union": tb.NaiveBayes(discretize="mdlp+quantile"),
+    "our discretiser, union": tb.TAN(discretize=tb.MDLPQuantileDiscretizer(n_bins=2)),
     "named categories": tb.NaiveBayes(categorical_features=["size", "weight"]),
     "places of categories": tb.NaiveBayes(categorical_features=(1,)),
 }

@@ -34,7 +34,7 @@ def make_rows(seed, n=60, gaps=0.1):
 @few
 @given(st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("discretize", ["mdlp", "quantile"])
+@pytest.mark.parametrize("discretize", ["mdlp", "mdlp+quantile", "quantile"])
 def test_weights_are_repeats(name, discretize, seed):
     X, y, rng = make_rows(seed)
     times = rng.integers(1, 4, len(X))

@@ -6,24 +6,35 @@ import pytest
 
 from tanbark.errors import EmptyColumnWarning, InputError
 from tanbark.table import Column, learn_schema, read_table
-from tanbark.table.learn_schema import FEW, extend_columns
+from tanbark.table.learn_schema import FEW, FEW_ORDERED, extend_columns
 
 
-def learn(data, categorical=None):
+def learn(data, categorical=None, few=FEW):
     mask = None if categorical is None else np.array(categorical)
-    return learn_schema(read_table(data), lambda values, observed: np.median(values, keepdims=True), categorical=mask)
+    return learn_schema(
+        read_table(data), lambda values, observed: np.median(values, keepdims=True), categorical=mask, few=few
+    )
 
 
 @pytest.mark.parametrize("offset", [0, -500, 10**6])
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
-def test_whole_numbers_with_few_values_are_categories(offset, dtype):
-    for n_values, kind in [(FEW, "category"), (FEW + 1, "interval")]:
+@pytest.mark.parametrize("few", [FEW, FEW_ORDERED])
+def test_whole_numbers_with_few_values_are_categories(offset, dtype, few):
+    for n_values, kind in [(few, "category"), (few + 1, "interval")]:
         values = (np.arange(3 * n_values) % n_values + offset).astype(dtype)[:, None]
-        assert learn(values)[0].kind == kind
+        assert learn(values, few=few)[0].kind == kind
 
 
-def test_twenty_are_few():
-    assert FEW == 20
+def test_twenty_are_few_and_seven_where_the_order_is_kept():
+    assert (FEW, FEW_ORDERED) == (20, 7)
+
+
+@pytest.mark.parametrize("few", [FEW, FEW_ORDERED])
+def test_large_whole_numbers_follow_the_same_rule(few):
+    """Numbers beyond the exact range of floats are read as codes."""
+    for n_values, kind in [(few, "category"), (few + 1, "interval")]:
+        frame = pd.DataFrame({"x": pd.Series([2**60 + 1024 * (k % n_values) for k in range(60)], dtype=object)})
+        assert learn(frame, few=few)[0].kind == kind
 
 
 def test_one_fraction_makes_a_column_continuous():

@@ -57,6 +57,17 @@ def test_the_user_decides_what_is_categorical():
     assert columns[0].levels == (0, 100, 200, 300)
 
 
+@pytest.mark.parametrize(("values", "kind"), [(7, "category"), (8, "interval"), (20, "interval")])
+def test_the_limit_of_categories_holds_in_parts_too(values, kind):
+    y = np.arange(120) % 2
+    frame = pd.DataFrame({"x": np.arange(120) % values})
+    whole = learn_schema(read_table(frame), lambda found, rows: mdlp(found, y[rows], 2), few=7)
+    seen = observed(frame.iloc[:50], y[:50]).merge(observed(frame.iloc[50:], y[50:]))
+    assert seen.columns(mdlp, few=7) == whole
+    assert whole[0].kind == kind
+    assert seen.columns(mdlp)[0].kind == "category"
+
+
 def test_a_column_of_two_kinds_raises_an_error():
     seen = observed(pd.DataFrame({"x": ["a", "b"]}), [0, 1])
     with pytest.raises(InputError, match="holds strings in some rows and numbers in others"):

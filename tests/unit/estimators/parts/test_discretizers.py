@@ -13,6 +13,7 @@ from tanbark.table.discretize import CUTTERS
 
 OURS = {
     "mdlp": tb.MDLPDiscretizer,
+    "mdlp+quantile": tb.MDLPQuantileDiscretizer,
     "median": tb.MedianDiscretizer,
     "quantile": tb.QuantileDiscretizer,
     "uniform": tb.UniformDiscretizer,
@@ -105,9 +106,9 @@ def test_a_discretiser_in_front_of_a_classifier():
 
 @pytest.mark.parametrize("n_bins", [1, 0, -3, 2.5, "4", True, None])
 def test_wrong_numbers_of_bins_are_refused(n_bins):
-    for cls in (tb.QuantileDiscretizer, tb.UniformDiscretizer):
+    for cls in (tb.QuantileDiscretizer, tb.UniformDiscretizer, tb.MDLPQuantileDiscretizer):
         with pytest.raises(tb.errors.OptionError, match="n_bins must be a whole number of at least 2; got"):
-            cls(n_bins=n_bins).fit(X)
+            cls(n_bins=n_bins).fit(X, Y)
         with pytest.raises(tb.errors.OptionError, match="n_bins must be a whole number of at least 2; got"):
             tb.NaiveBayes(discretize=cls(n_bins=n_bins)).fit(X, Y)
 
@@ -115,6 +116,80 @@ def test_wrong_numbers_of_bins_are_refused(n_bins):
 def test_the_number_of_bins_is_heard():
     clf = tb.NaiveBayes(discretize=tb.UniformDiscretizer(n_bins=7)).fit(X, Y)
     assert [column.n_states for column in clf.schema_.features] == [7] * 4
+
+
+# ------------------------------------------------------------------ the union inside a classifier
+
+
+def whole_numbers(rows=400, seed=0):
+    """Draw whole numbers with 2, 7, 8 and 20 different values, one with fractions, and a class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, rows)
+    frame = pd.DataFrame({f"n{n}": (np.arange(rows) * 7 + y) % n for n in (2, 7, 8, 20)})
+    return frame.assign(real=np.round(rng.normal(y, 1), 2)), pd.Series(y, name="class")
+
+
+UNIONS = ["mdlp+quantile", tb.MDLPQuantileDiscretizer()]
+
+
+@pytest.mark.parametrize("union", UNIONS, ids=str)
+def test_whole_numbers_with_more_than_seven_values_are_cut(union):
+    frame, y = whole_numbers()
+    clf = tb.TAN(discretize=union).fit(frame, y)
+    assert [c.kind for c in clf.schema_.features] == ["category", "category", "interval", "interval", "interval"]
+    assert clf.schema_.features[2].n_states > 4
+    for other in ("mdlp", "quantile", tb.QuantileDiscretizer(8)):
+        kinds = [c.kind for c in tb.TAN(discretize=other).fit(frame, y).schema_.features]
+        assert kinds == ["category"] * 4 + ["interval"]
+
+
+@pytest.mark.parametrize("union", UNIONS, ids=str)
+def test_the_user_decides_which_whole_numbers_are_categories(union):
+    frame, y = whole_numbers()
+    clf = tb.NaiveBayes(discretize=union, categorical_features=["n20", "n8"]).fit(frame, y)
+    assert [c.kind for c in clf.schema_.features] == ["interval", "interval", "category", "category", "interval"]
+    clf = tb.NaiveBayes(discretize=union, categorical_features="all").fit(frame, y)
+    assert {c.kind for c in clf.schema_.features} == {"category"}
+    declared = tb.NaiveBayes(discretize=union).fit(frame.astype({"n8": "category"}), y)
+    assert declared.schema_.features[2].kind == "category"
+
+
+@pytest.mark.parametrize("union", UNIONS, ids=str)
+@pytest.mark.parametrize("batch_rows", [7, 150, 1000])
+def test_files_are_cut_as_tables_in_memory(union, batch_rows, tmp_path):
+    frame, y = whole_numbers()
+    frame.loc[::9, "real"] = np.nan
+    weights = np.arange(len(frame)) % 3
+    frame.assign(y=y, times=weights).to_csv(tmp_path / "rows.csv", index=False)
+    rows = tb.scan(tmp_path / "rows.csv", target="y", weight="times", batch_rows=batch_rows)
+    from_file = tb.NaiveBayes(discretize=union).fit(rows)
+    in_memory = tb.NaiveBayes(discretize=union).fit(frame, y.rename("y"), sample_weight=weights)
+    assert from_file.sketch_errors_ == {}
+    assert from_file.schema_ == in_memory.schema_
+    assert np.array_equal(from_file.predict_proba(frame), in_memory.predict_proba(frame))
+
+
+@pytest.mark.filterwarnings("ignore::tanbark.errors.EmptyColumnWarning")
+@pytest.mark.parametrize("union", UNIONS, ids=str)
+def test_degenerate_columns_are_learnt_from(union, tmp_path):
+    rng = np.random.default_rng(0)
+    mass = np.where(np.arange(300) % 10, 0.0, rng.random(300))
+    frame = pd.DataFrame({
+        "constant": 1.5, "missing": np.nan, "two": np.where(np.arange(300) % 3, 0.5, 2.5), "mass": mass,
+    })  # fmt: skip
+    y = pd.Series(rng.integers(0, 2, 300), name="y")
+    clf = tb.TAN(discretize=union).fit(frame, y)
+    assert [c.cuts for c in clf.schema_.features] == [(), (), (0.5,), (0.0,)]
+    assert np.isfinite(clf.predict_log_proba(frame)).all()
+    frame.assign(y=y).to_parquet(tmp_path / "rows.parquet")
+    assert tb.TAN(discretize=union).fit(tmp_path / "rows.parquet", target="y").schema_ == clf.schema_
+
+
+def test_the_most_quantiles_of_the_union_are_an_option():
+    noise = np.arange(400)[:, None] + 0.5
+    for n_bins, found in [(2, 2), (5, 5), (8, 8), (50, 20)]:
+        clf = tb.NaiveBayes(discretize=tb.MDLPQuantileDiscretizer(n_bins)).fit(noise, np.arange(400) % 2)
+        assert clf.schema_.features[0].n_states == found
 
 
 def test_what_discretisers_refuse():
