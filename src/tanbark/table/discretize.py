@@ -15,7 +15,7 @@ Cutter = Callable[[Floats, NDArray[np.integer[Any]], int, Floats | None], Floats
 
 DEFAULT_BINS = 5
 UNION_BINS = 8  # intervals of equal frequency beside the cuts of MDLP
-LEAST_ROWS = 20  # fewer intervals of equal frequency where one would hold fewer rows than this
+LEAST_ROWS = 50  # fewer intervals of equal frequency where one would hold fewer rows than this
 LEAST_DISTANCE = 0.25  # of random quantile levels, as a fraction of the distance of equal-frequency levels
 
 
@@ -132,11 +132,11 @@ def mdlp_quantile(
 ) -> Floats:  # fmt: skip
     """Cut at the union of the cuts of :func:`mdlp` and of :func:`quantile`.
 
-    There are at most ``n_bins`` intervals of equal frequency, and fewer where one would hold under 20 rows; a weight
+    There are at most ``n_bins`` intervals of equal frequency, and fewer where one would hold under 50 rows; a weight
     counts as that many rows. Of two cuts between the same neighbouring values, that of MDLP is kept.
 
-    >>> mdlp_quantile(np.arange(80.0), np.arange(80) // 10 % 8 // 7, 2).tolist()
-    [19.0, 39.0, 59.0, 69.5]
+    >>> mdlp_quantile(np.arange(200.0), np.arange(200) // 180, 2).tolist()
+    [49.0, 99.0, 149.0, 179.5]
     """
     points, counts = _counts_by_value(values, labels, n_classes, weights)
     cuts, below = _mdlp(points, counts), np.cumsum(counts.sum(axis=1))
@@ -159,11 +159,11 @@ def random_quantile_cuts(
     """Cut at random quantiles; the cuts are observed values.
 
     The n - 1 quantile levels are uniform on (0, 1) given that they are at least 1 / (4 n) from each other and from both
-    ends. n is ``n_bins``, or fewer where intervals of equal frequency would hold under 20 rows each; a weight counts as
+    ends. n is ``n_bins``, or fewer where intervals of equal frequency would hold under 50 rows each; a weight counts as
     that many rows. Levels with the same quantile are one cut.
 
-    >>> random_quantile_cuts(np.arange(100.0), None, np.random.default_rng(0), n_bins=3).tolist()
-    [28.0, 64.0]
+    >>> random_quantile_cuts(np.arange(200.0), None, np.random.default_rng(0), n_bins=3).tolist()
+    [57.0, 128.0]
     """
     check_count("n_bins", n_bins, least=2)
     points, below = _cumulate(values, weights)

@@ -1,12 +1,16 @@
 """Learning a schema from batches: the same columns as from the whole table, in whatever parts it comes."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tanbark.errors import InputError
 from tanbark.table import learn_schema, read_table
-from tanbark.table.discretize import mdlp
+from tanbark.table.discretize import CUTTERS, mdlp
 from tanbark.table.observe import ColumnView, Observed
 
 
@@ -66,6 +70,32 @@ def test_the_limit_of_categories_holds_in_parts_too(values, kind):
     assert seen.columns(mdlp, few=7) == whole
     assert whole[0].kind == kind
     assert seen.columns(mdlp)[0].kind == "category"
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 600), st.lists(st.integers(0, 600), max_size=5), st.booleans())
+@pytest.mark.parametrize("name", CUTTERS)
+def test_any_parts_are_cut_like_the_whole(name, seed, rows, ends, weighted):
+    """While every different value is kept, the cuts of batches, weighted or not, are those of the table in memory."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, rows)
+    weights = rng.integers(1, 4, rows).astype(float) if weighted else None
+    frame = pd.DataFrame({
+        "real": np.where(rng.random(rows) < 0.1, np.nan, np.round(rng.normal(y, 1), 2)),
+        "whole": rng.integers(0, rng.integers(1, 30), rows) + y,
+        "mass": np.where(rng.random(rows) < 0.9, 0.5, rng.random(rows)),
+    }).assign(constant=1.5)  # fmt: skip
+    frame.loc[0, "real"] = 0.25
+
+    def cut(values, there):
+        return CUTTERS[name](values, y[there], 3, None if weights is None else weights[there])
+
+    seen = Observed([ColumnView(column) for column in frame.columns])
+    bounds = [0, *sorted(min(end, rows) for end in ends), rows]
+    for low, high in pairwise(bounds):
+        part = None if weights is None else weights[low:high]
+        seen.add(read_table(frame.iloc[low:high]), y[low:high], [0, 1, 2], part)
+    assert seen.columns(CUTTERS[name], few=7) == learn_schema(read_table(frame), cut, few=7)
 
 
 def test_a_column_of_two_kinds_raises_an_error():

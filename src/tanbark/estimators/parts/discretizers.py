@@ -149,22 +149,22 @@ class UniformDiscretizer(_BinDiscretizer):
 class MDLPQuantileDiscretizer(_BinDiscretizer):
     """Cut at the union of the cut points of :class:`MDLPDiscretizer` and :class:`QuantileDiscretizer`.
 
-    The quantiles keep what MDLP does not see: columns that tell about the class only together with others. They
-    make CPTs larger, so take a smoothing that suits sparse counts. Of two cuts between the same neighbouring values,
-    that of MDLP is kept.
+    The quantiles also cut columns that carry information about the class only together with others, which MDLP leaves
+    whole. They make CPTs larger, so choose a smoothing that suits sparse counts. Of two cuts between the same
+    neighbouring values, that of MDLP is kept.
 
     Inside a classifier, where ``categorical_features`` does not decide, whole numbers with more than 7 different values
-    are cut (20 with other discretisers).
+    are cut; with other discretisers, those with more than 20.
 
     Parameters
     ----------
     n_bins : int, default 8
-        The most intervals of equal frequency; there are fewer where one would hold under 20 rows.
+        The most intervals of equal frequency; there are fewer where one would hold under 50 rows.
 
     Examples
     --------
-    >>> MDLPQuantileDiscretizer(n_bins=2).fit(np.arange(80.0)[:, None], np.arange(80) // 60).cut_points_[0].tolist()
-    [39.0, 59.5]
+    >>> MDLPQuantileDiscretizer(n_bins=2).fit(np.arange(100.0)[:, None], np.arange(100) // 80).cut_points_[0].tolist()
+    [49.0, 79.5]
     """
 
     _name = "mdlp+quantile"
