@@ -38,8 +38,8 @@ NOTES = {
     "cmdl-gbn": ("As `bnc2p`, with a penalty instead of a limit of parents.", "as `bnc2p`"),
     "model-averaging": ("Accuracy is wanted more than one graph.", "that of its members"),
     "fixed": ("Somebody who knows drew the graph.", "O(N) per family"),
-    "aode": ("Accuracy without choosing a structure; few features of few states.", "O(Nn²), tables of n² r² c cells"),
-    "a2de": ("As `aode`, with more rows.", "O(Nn³), tables of n³ r³ c cells"),
+    "aode": ("Accuracy without choosing a structure; few states.", "O(Nn²), CPTs of n² r² c cells, or what fits"),
+    "a2de": ("As `aode`, with more rows.", "O(Nn³), CPTs of n³ r³ c cells, or what fits"),
 }  # fmt: skip
 
 GROUPS = {

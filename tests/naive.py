@@ -98,28 +98,42 @@ def smoothed(counts, axis, alpha):
     return np.where(sums > 0, raised / np.where(sums > 0, sums, 1.0), 1.0 / raised.shape[axis])
 
 
-def averaged_joint(codes, states, row, *, order, m, alpha=1.0, weights=None):
+def averaged_joint(codes, states, row, *, order, m, alpha=1.0, weights=None, missing_parent="sum", parents=None):
     """P(class, observed) by averaging the joints of all models with ``order`` super-parents; None without any.
 
-    ``order`` 0 is naive Bayes. Gaps drop out, as super-parents and as children.
+    ``order`` 0 is naive Bayes. Each model's missing values are summed out by enumeration of the complete rows; or, with
+    ``missing_parent="drop"``, models with a missing super-parent are left out. ``parents``: the sets to average.
     """
     target = len(states) - 1
-    prior = smoothed(table(codes, states, (target,), weights), 0, alpha)
-    seen = [i for i in range(target) if row[i] < states[i]]
+    possible = [[int(row[i])] if row[i] < states[i] else list(range(states[i])) for i in range(target)]
     joints = []
-    for parents in itertools.combinations(seen, order):
-        counts = table(codes, states, (*parents, target), weights)
-        value = tuple(int(row[p]) for p in parents)
-        if order and counts[value].sum() < m:
-            continue
-        flat = smoothed(counts.reshape(-1, states[-1]), 0, alpha).reshape(counts.shape)
-        joint = prior * (flat[value] if order else 1.0)
-        for child in seen:
-            if child not in parents:
-                given = smoothed(table(codes, states, (*parents, child, target), weights), order, alpha)
-                joint = joint * given[(*value, int(row[child]))]
-        joints.append(joint)
+    for own in itertools.combinations(range(target), order) if parents is None else parents:
+        rows = table(codes, states, (*own, target), weights)[np.ix_(*(possible[p] for p in own))].sum()
+        dropped = missing_parent == "drop" and any(row[p] >= states[p] for p in own)
+        if not dropped and (order == 0 or rows >= m):
+            joint = _super_parent_joint(codes, states, own, alpha, weights)
+            joints.append(sum(joint[complete] for complete in itertools.product(*possible)))
     return np.mean(joints, axis=0) if joints else None
+
+
+def _super_parent_joint(codes, states, parents, alpha, weights):
+    """P(complete row, class) of one model, for all rows at once: an array with an axis per column."""
+    target, order = len(states) - 1, len(parents)
+    counts = table(codes, states, (*parents, target), weights)
+    joint = smoothed(counts.reshape(-1, states[-1]), 0, alpha).reshape(counts.shape) if order else 1.0
+    joint = joint * smoothed(table(codes, states, (target,), weights), 0, alpha)
+    joint = _spread(joint, (*parents, target), len(states))
+    for child in set(range(target)) - set(parents):
+        given = smoothed(table(codes, states, (*parents, child, target), weights), order, alpha)
+        joint = joint * _spread(given, (*parents, child, target), len(states))
+    return np.broadcast_to(joint, states)
+
+
+def _spread(array, columns, n):
+    """Give an array whose axes are columns an axis for each of n columns."""
+    order = np.argsort(columns)
+    shape = [array.shape[columns.index(c)] if c in columns else 1 for c in range(n)]
+    return array.transpose(order).reshape(shape)
 
 
 def dealt_folds(labels, k):

@@ -17,6 +17,7 @@
     ├── NotConvergedWarning             an optimisation that stopped at its limit
     ├── NothingSelectedWarning          a selection of features that is empty
     ├── NotProvedWarning                an exact search that ended before it had proved its answer the best
+    ├── ReducedModelWarning             a model from which parts were left out to stay within max_cells
     └── ImpossibleEvidenceWarning       rows to which the model gives probability zero
 """
 
@@ -86,6 +87,10 @@ class NothingSelectedWarning(TanbarkWarning):
 
 class NotProvedWarning(TanbarkWarning):
     """An exact search ended before it had proved that no better network exists."""
+
+
+class ReducedModelWarning(TanbarkWarning):
+    """Parts of a model were left out, because with them it would need more than ``max_cells`` cells."""
 
 
 class ImpossibleEvidenceWarning(TanbarkWarning):

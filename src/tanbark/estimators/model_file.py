@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.counts import StoredCounts, stored_cells
+from tanbark.arrays import Integers
+from tanbark.counts import ChosenCounts, StoredCounts, chosen_cells, stored_cells
 from tanbark.errors import ModelFileError, OptionError, TanbarkError
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.encoding import Encoder
@@ -30,7 +31,7 @@ from tanbark.estimators.parts.parameters import ParameterEstimator
 from tanbark.files import write_atomic
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
-from tanbark.inference.aode.average import super_parent_cells
+from tanbark.inference.aode.selection import all_super_parents, model_cells, needed_sets
 from tanbark.machine import thread_count
 from tanbark.params import Smoothing
 from tanbark.table import Column, Schema
@@ -122,8 +123,16 @@ def _to_document(model: TableClassifier) -> dict[str, Any]:
         "columns": [column_document(column) for column in model.schema_.columns],
         "labels": dtype.kind if dtype.kind in LABELS else dtype.name,
         **(_network_document(model) if isinstance(model, NetworkClassifier) else {}),
-        **({"counts": model.counts_.flat.tolist()} if isinstance(model, AveragedClassifier) else {}),
+        **(_average_document(model) if isinstance(model, AveragedClassifier) else {}),
     }
+
+
+def _average_document(model: AveragedClassifier) -> dict[str, Any]:
+    """Return the counts, and the super-parents of the models unless they are all that there can be."""
+    schema, orders = model.schema_, model._orders()
+    complete = all(len(m) == math.comb(schema.target, k) for m, k in zip(model._models, orders, strict=True))
+    chosen = {} if complete else {"super_parents": [models.tolist() for models in model._models]}
+    return {**chosen, "counts": model._kept_counts().flat.tolist()}
 
 
 def _network_document(model: NetworkClassifier) -> dict[str, Any]:
@@ -251,12 +260,33 @@ def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None
 
 
 def _restore_average(model: AveragedClassifier, document: dict[str, Any]) -> None:
-    """Return a model the counts of its pairs or triples."""
-    order = model._stored_order()
+    """Return a model its super-parents, and the counts of pairs or triples."""
+    order, schema = model._stored_order(), model.schema_
     flat = read_list(document["counts"], "counts")
-    demand(len(flat) == stored_cells(model.schema_, order), "the counts do not fit the columns")
-    demand(super_parent_cells(model.schema_, model._orders()[0]) <= model.max_cells, "max_cells is too small")
-    model.counts_ = StoredCounts(model.schema_, order, _numbers(flat, "the model"))
+    model._models = _super_parents(document.get("super_parents"), model)
+    cells = [int(model_cells(schema, models).sum()) for models in model._models]
+    demand(max(cells) <= model.max_cells, "max_cells is too small")
+    if len(flat) == stored_cells(schema, order):
+        model.counts_ = StoredCounts(schema, order, _numbers(flat, "the model"))
+        return
+    sets = needed_sets(schema, model._models)
+    demand("super_parents" in document and len(flat) == chosen_cells(schema, sets), "the counts do not fit the columns")
+    model.chosen_counts_ = ChosenCounts(schema, sets, _numbers(flat, "the model"))
+
+
+def _super_parents(document: Any, model: AveragedClassifier) -> tuple[Integers, ...]:
+    """Read the super-parents of the models with each number of them; all where none are listed."""
+    orders, n = model._orders(), model.schema_.target
+    if document is None:
+        return tuple(all_super_parents(model.schema_, order) for order in orders)
+    demand(len(read_list(document, "super-parents")) == len(orders), "super-parents of a kind are missing")
+    found = []
+    for order, item in zip(orders, document, strict=True):
+        sets = [_parents(columns, n) for columns in read_list(item, "super-parents")]
+        good = all(len(columns) == order and sorted(set(columns)) == list(columns) for columns in sets)
+        demand(good and sorted(set(sets)) == sets, "the super-parents are not sorted sets of features")
+        found.append(np.array(sets, np.int64).reshape(-1, order))
+    return tuple(found)
 
 
 def _options(document: Any, cls: Callable[..., Any]) -> dict[str, Any]:
@@ -264,6 +294,8 @@ def _options(document: Any, cls: Callable[..., Any]) -> dict[str, Any]:
     known = inspect.signature(cls).parameters
     for name in document:
         demand(name in known, f"the option {short(name)} is unknown")
+    if "missing_parent" in known and "missing_parent" not in document:
+        document = {**document, "missing_parent": "drop"}  # a file from before there was a choice predicts as it did
     return {name: _option(value) for name, value in document.items()}
 
 

@@ -169,6 +169,13 @@ OPTIONS: dict[str, Option] = {
         "columns; or expectation maximisation fills them in (:class:`EM`); or, for columns that have any, a "
         "missing value is a state of its own, in prediction too; or rows with a missing value are left out.",
     ),
+    "missing_parent": Option(
+        '{"sum", "drop"}',
+        "What prediction does with a model one of whose super-parents has a missing value: sum over the states that it "
+        "may have, which is exact and costs that many times as much, or leave the model out of the average, as Weka "
+        "does. A model with missing super-parents takes part if at least ``min_rows`` training rows agree with the "
+        "values of those that are observed.",
+    ),
     "n_bins": Option("int", "The number of intervals."),
     "n_jobs": Option("int", "Threads; None uses every core. Results do not depend on it."),
     "normalize": Option(

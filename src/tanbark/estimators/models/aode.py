@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import math
 from typing import Self
 
 import numpy as np
 
-from tanbark.arrays import Codes, Floats
+from tanbark.arrays import Codes, Floats, Integers
 from tanbark.checks import check_at_least
-from tanbark.counts import CountEngine, MemoryCounts
-from tanbark.errors import TableTooLargeError
+from tanbark.counts import ChosenCounts, CountEngine, MemoryCounts, StoredCounts, stored_cells
+from tanbark.errors import ReducedModelWarning, TableTooLargeError, find, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import Absent, TableClassifier
 from tanbark.estimators.options import estimator
@@ -18,16 +18,21 @@ from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import Counted, feature_support
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
-from tanbark.inference.aode.average import SuperParents, averaged_log_proba, make_super_parents, super_parent_cells
+from tanbark.inference.aode.average import SuperParents, averaged_log_proba, make_super_parents
+from tanbark.inference.aode.selection import choose_super_parents, needed_sets, super_parent_cells
 from tanbark.params import as_smoothing, family_counts, fit
+from tanbark.table import CodedTable
 
 
 class AveragedClassifier(TableClassifier):
     """What AODE and A2DE share: naive Bayes as the last resort, and averages over models with super-parents."""
 
     min_rows: float
+    missing_parent: str
     naive_: Network
     averages_: tuple[SuperParents, ...]
+    chosen_counts_: ChosenCounts
+    _models: tuple[Integers, ...]
 
     explore = Absent(
         "it averages many networks, and the page shows one. Explore ``naive_``, or train SPODE, TAN or KDB."
@@ -42,33 +47,72 @@ class AveragedClassifier(TableClassifier):
         super()._check_options()
         as_smoothing(self.parameters, "laplace")
         check_at_least("min_rows", self.min_rows, 0)
+        find("missing_parent", self.missing_parent, {"sum": None, "drop": None})
+
+    def _keep(self, table: CodedTable) -> StoredCounts:
+        cells = stored_cells(table.schema, self._stored_order())
+        if cells > self.max_cells:
+            msg = (
+                f"{type(self).__name__} keeps the counts of every {('pair', 'triple')[self._stored_order() - 2]} of "
+                f"features to learn step by step, {cells:,} cells, above max_cells={self.max_cells:,}. Use fit with "
+                "all rows, which counts what it needs; drop features; or raise max_cells."
+            )
+            raise TableTooLargeError(msg)
+        return super()._keep(table)
 
     def _learn_structure(self, counts: CountEngine, rows: MemoryCounts | None) -> None:
+        """Choose the super-parents, and count what their CPTs need unless all counts are kept."""
         schema = self.schema_
-        for order in self._orders():
-            cells = super_parent_cells(schema, order)
-            if cells > self.max_cells:
-                msg = (
-                    f"{type(self).__name__} of {len(schema.features)} features with {sum(schema.cardinalities[:-1]):,} "
-                    f"states needs {cells:,} cells, above max_cells={self.max_cells:,}. Drop features, use "
-                    f"{'AODE' if order == 2 else 'TAN'}, or raise max_cells."
-                )
-                raise TableTooLargeError(msg)
-        if not hasattr(self, "counts_"):
+        self.__dict__.pop("chosen_counts_", None)
+        self._models = tuple(choose_super_parents(counts, order, self.max_cells) for order in self._orders())
+        possible = [math.comb(schema.target, order) for order in self._orders()]
+        if [len(models) for models in self._models] != possible:
+            self._report_left_out(possible)
+            if not hasattr(self, "counts_"):
+                self.chosen_counts_ = ChosenCounts.count(counts, needed_sets(schema, self._models))
+        elif not hasattr(self, "counts_"):
             self.counts_ = counts.stored(self._stored_order())
 
+    def _report_left_out(self, possible: list[int]) -> None:
+        """Warn that super-parents were left out: how many, which are kept, and how to keep more."""
+        found = []
+        for order, models, n_possible in zip(self._orders(), self._models, possible, strict=True):
+            what, instead = ("super-parents", "naive Bayes predicts") if order == 1 else ("pairs", "AODE predicts")
+            needed = super_parent_cells(self.schema_, order)
+            if 0 < len(models) < n_possible:
+                kept = f"it averages the {len(models):,} of highest mutual information with the class"
+                found.append(f"all {n_possible:,} {what} need {needed:,} cells, so {kept}")
+            elif len(models) < n_possible:
+                found.append(f"any of the {n_possible:,} {what} needs more cells than that, so {instead} instead")
+        msg = (
+            f"{type(self).__name__} leaves out super-parents to stay within max_cells={self.max_cells:,}: "
+            f"{'; '.join(found)}. super_parents_ lists what is averaged. To average more, raise max_cells, drop "
+            "features, or give them fewer states."
+        )
+        warn(msg, ReducedModelWarning)
+
+    def _kept_counts(self) -> StoredCounts | ChosenCounts:
+        """Return the counts that the CPTs are estimated from."""
+        return self.counts_ if hasattr(self, "counts_") else self.chosen_counts_
+
     def _estimate(self, rows: MemoryCounts | None = None) -> Self:
-        """Turn the kept counts into the tables of all models."""
-        counts = self.counts_
+        """Turn the kept counts into the CPTs of all models."""
+        counts = self._kept_counts()
         prior = inputs.read_class_prior(self.class_prior, self.classes_)
         smoothing = self.smoothing_ = as_smoothing(self.parameters, "laplace")
         dag = Dag.augmented(self.schema_.names, [()] * self.schema_.target)
-        tables = family_counts(dag, counts, max_cells=self.max_cells)
+        tables = family_counts(dag, counts.stored(1), max_cells=self.max_cells)
         self.naive_ = fit(self.schema_, dag, tables, smoothing, class_prior=prior)
         log_prior = self.naive_.log_tables[-1]
-        self.averages_ = tuple(make_super_parents(counts, order, smoothing, log_prior) for order in self._orders())
+        self.averages_ = tuple(make_super_parents(counts, models, smoothing, log_prior) for models in self._models)
         self.n_parameters_ = self.naive_.n_parameters + self._free_parameters()
         return self
+
+    @property
+    def super_parents_(self) -> tuple[tuple[str, ...], ...]:
+        """The super-parents of each model that is averaged, by name; pairs before single ones."""
+        names = self.schema_.names
+        return tuple(tuple(names[i] for i in model) for models in self._models for model in models.tolist())
 
     def _free_parameters(self) -> int:
         """Count the free entries of P(feature | super-parents, class) over all models."""
@@ -91,17 +135,20 @@ class AveragedClassifier(TableClassifier):
         models, *rest = averages
         if not len(models.members):
             return self._average(codes, tuple(rest))
-        out, empty = averaged_log_proba(models, self.schema_, codes, self.min_rows, n_jobs=self.n_jobs)
+        out, empty = averaged_log_proba(
+            models, self.schema_, codes, self.min_rows, missing_parent=self.missing_parent, n_jobs=self.n_jobs
+        )
         if empty.any():
             out[empty] = self._average(np.ascontiguousarray(codes[:, empty]), tuple(rest))
         return out
 
     def _support(self, codes: Codes) -> tuple[Floats, Floats]:
-        n = self.schema_.target
-        sets = [columns for size in (1, *(k + 1 for k in self._orders())) for columns in combinations(range(n), size)]
-        tables = self.counts_.tables([(*columns, n) for columns in sets])
-        counted = [Counted(columns, columns, table.sum(axis=-1)) for columns, table in zip(sets, tables, strict=True)]
-        return feature_support(counted, codes, self.counts_.total)
+        counts = self._kept_counts()
+        needed = needed_sets(self.schema_, self._models)
+        sets = [tuple(columns) for some in needed for columns in some.tolist() if len(columns) > 1]
+        tables = zip(sets, counts.tables(sets), strict=True)
+        counted = [Counted(columns[:-1], columns[:-1], table.sum(axis=-1)) for columns, table in tables]
+        return feature_support(counted, codes, counts.total)
 
     def _explained(self) -> Explained:
         order = tuple(range(self.schema_.target))
@@ -113,7 +160,12 @@ class AODE(AveragedClassifier):
     """Averaged one-dependence estimators: each feature in turn is a parent of all the others, and all are averaged.
 
     The joint probabilities of the models are averaged, not their posteriors. A model takes part in a prediction if its
-    feature's value occurs in at least ``min_rows`` training rows; where none does, naive Bayes predicts.
+    feature's value occurs in at least ``min_rows`` training rows; where none does, naive Bayes predicts. Missing values
+    are summed out exactly in every model, the super-parent's too.
+
+    The CPTs grow with the square of the number of states. Where those of all models would need more than ``max_cells``
+    cells, super-parents enter by falling mutual information with the class (less its bias, Miller and Madow) as long as
+    they fit, with a warning; ``super_parents_`` lists them.
 
     Parameters
     ----------
@@ -128,8 +180,12 @@ class AODE(AveragedClassifier):
         Columns with their categories or cut points.
     naive_ : Network
         The naive Bayes model that predicts where no other can.
+    super_parents_ : tuple of tuples of names
+        The super-parent of each model that is averaged.
     counts_ : StoredCounts
         The counts of all pairs of features with the class.
+    chosen_counts_ : ChosenCounts
+        Instead of ``counts_`` where super-parents were left out and these counts are many: those that the models need.
     n_parameters_ : int
         Number of free parameters.
 
@@ -146,6 +202,7 @@ class AODE(AveragedClassifier):
     """
 
     min_rows: float = 1
+    missing_parent: str = "sum"
 
     def _orders(self) -> tuple[int, ...]:
         return (1,)
@@ -159,7 +216,12 @@ class A2DE(AveragedClassifier):
     """Averaged two-dependence estimators: each pair of features is a parent of all the others, and all are averaged.
 
     A pair takes part in a prediction if its values occur together in at least ``min_rows`` training rows; where none
-    does, AODE predicts, and then naive Bayes. The tables grow with the cube of the number of states.
+    does, AODE predicts, and then naive Bayes. Missing values are summed out exactly in every model, those of the
+    super-parents too.
+
+    The CPTs grow with the cube of the number of states. Where those of all models would need more than ``max_cells``
+    cells, pairs enter by falling mutual information with the class (less its bias, Miller and Madow) as long as they
+    fit, with a warning; ``super_parents_`` lists them. Where none fits, AODE predicts.
 
     Parameters
     ----------
@@ -174,8 +236,12 @@ class A2DE(AveragedClassifier):
         Columns with their categories or cut points.
     naive_ : Network
         The naive Bayes model that predicts where no other can.
+    super_parents_ : tuple of tuples of names
+        The super-parents of each model that is averaged: pairs, then the single ones that predict where no pair can.
     counts_ : StoredCounts
         The counts of all triples of features with the class.
+    chosen_counts_ : ChosenCounts
+        Instead of ``counts_`` where super-parents were left out and these counts are many: those that the models need.
     n_parameters_ : int
         Number of free parameters.
 
@@ -194,6 +260,7 @@ class A2DE(AveragedClassifier):
     """
 
     min_rows: float = 1
+    missing_parent: str = "sum"
 
     def _orders(self) -> tuple[int, ...]:
         return (2, 1)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Codes, Floats
-from tanbark.counts import StoredCounts
+from tanbark.arrays import Codes, Floats, Integers
+from tanbark.counts import ChosenCounts, StoredCounts
 from tanbark.inference.aode.joint_tables import WORTH_ROWS, Joined, Models, average_joined, join
 from tanbark.machine import blocks, row_blocks, run_threads, thread_count
 from tanbark.params import Smoothing, estimate
 from tanbark.table import Schema, missing_code
+
+Kept = StoredCounts | ChosenCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,18 +63,10 @@ class SuperParents:
         return cast("Joined | None", self.__dict__["_joined"])
 
 
-def super_parent_cells(schema: Schema, order: int) -> int:
-    """Number of entries that the CPTs of all models need."""
-    sizes = schema.cardinalities[:-1]
-    states = sum(sizes) if order == 1 else sum(a * b for a, b in combinations(sizes, 2))
-    return states * sum(sizes) * schema.cardinalities[-1]
-
-
-def make_super_parents(counts: StoredCounts, order: int, smoothing: Smoothing, log_prior: Floats) -> SuperParents:
-    """Estimate the CPTs of all models with ``order`` super-parents."""
+def make_super_parents(counts: Kept, models: Integers, smoothing: Smoothing, log_prior: Floats) -> SuperParents:
+    """Estimate the CPTs of models with the given super-parents, (n_models, 1 or 2)."""
     schema = counts.schema
     sizes = np.array(schema.cardinalities[:-1], np.int64)
-    models = np.array(list(combinations(range(schema.target), order)), np.int64).reshape(-1, order)
     states = sizes[models].prod(axis=1)
     starts = np.cumsum(states) - states
     total, n_classes = int(states.sum()), schema.cardinalities[-1]
@@ -88,12 +81,12 @@ def make_super_parents(counts: StoredCounts, order: int, smoothing: Smoothing, l
             seen[places] = flat.sum(axis=2)
     _fill_probabilities(counts, models, starts, sizes, smoothing, probabilities)
     members = np.full((len(models), 2), -1, np.int64)
-    members[:, :order] = models
+    members[:, : models.shape[1]] = models
     return SuperParents(members, starts, prior, seen, probabilities)
 
 
 def _fill_probabilities(
-    counts: StoredCounts, models: NDArray[np.int64], starts: NDArray[np.int64], sizes: NDArray[np.int64],
+    counts: Kept, models: NDArray[np.int64], starts: NDArray[np.int64], sizes: NDArray[np.int64],
     smoothing: Smoothing, probabilities: Floats,
 ) -> None:  # fmt: skip
     """Estimate P(feature | super-parents, class) for every model and feature, CPTs of one shape at a time."""
@@ -123,20 +116,31 @@ def _alike(shapes: NDArray[np.int64]) -> list[NDArray[np.intp]]:
     return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
 
 
-def _stack(counts: StoredCounts, features: NDArray[np.int64]) -> NDArray[Any]:
+def _stack(counts: Kept, features: NDArray[np.int64]) -> NDArray[Any]:
     """Look up the contingency tables of features with the class, which have one shape."""
     return counts.stack(np.column_stack([features, np.full(len(features), counts.schema.target)]))
 
 
 def averaged_log_proba(
-    models: SuperParents, schema: Schema, codes: Codes, least: float, *, n_jobs: int | None = None
+    models: SuperParents,
+    schema: Schema,
+    codes: Codes,
+    least: float,
+    *,
+    missing_parent: str = "sum",
+    n_jobs: int | None = None,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    r"""Average the joint probabilities of all models whose super-parents' states are observed often enough.
+    r"""Average the joint probabilities of all models whose super-parents' observed states are frequent enough.
 
-    .. math:: P(c, x) = \frac{1}{|I|} \sum_{s \in I} P(c, x_s) \prod_{l \notin s} P(x_l | c, x_s)
+    .. math:: P(c, x) = \frac{1}{|I|} \sum_{s \in I} \sum_{v \sim x_s} P(c, v) \prod_{l \notin s} P(x_l | c, v)
 
-    A missing value drops out, both as a super-parent and as a child. Returns log P(class, observed) and a mask of the
-    rows for which no model is left. Webb, Boughton and Wang (2005), equation 6.
+    The inner sum is over the joint states v of the super-parents that agree with the observed values: one where none
+    is missing, and all states of those that are missing otherwise. A model takes part (is in I) if at least ``least``
+    training rows have one of these joint states. With ``missing_parent="drop"``, models with a missing super-parent do
+    not take part. A missing child drops out of the product, since its CPT sums to one.
+
+    Returns log P(class, observed) and a mask of the rows for which no model is left. Webb, Boughton and Wang (2005),
+    equation 6, for complete rows.
     """
     from tanbark.inference.aode import kernels as average_kernels
 
@@ -150,9 +154,12 @@ def averaged_log_proba(
     out = np.zeros((codes.shape[1], schema.cardinalities[-1]))
     empty = np.zeros(codes.shape[1], np.bool_)
     places = np.cumsum(sizes) - sizes
+    enough = float(least) if missing_parent == "sum" else np.inf
 
     def work(low: int, high: int) -> None:
-        average_kernels.average_models(codes, flat, places, models.logs, low, high, out, empty)
+        average_kernels.average_models(
+            codes, flat, places, models.logs, models.counts, enough, low, high, out, empty
+        )  # fmt: skip
 
     run_threads(work, row_blocks(len(out), threads, smallest=256), threads)
     return out, empty

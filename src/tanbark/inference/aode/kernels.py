@@ -21,6 +21,7 @@ from tanbark.inference.aode.joint_tables import Joined, Models
 from tanbark.machine import kernel
 
 ROWS_AT_ONCE = 8192
+LOG_ROWS = 64  # rows whose joints are added up in logarithms, model by model
 JOINED_ROWS = 64  # whose places are found while they are in the nearest cache
 ABREAST = 6  # rows, and numbers of each, that are multiplied at once
 MOST_TOGETHER = 64  # joint states of two models, at most, by which rows are sorted
@@ -79,57 +80,97 @@ add_one_row, add_many_rows = _add_rows(1), _add_rows(ABREAST)
 
 @kernel
 def average_models(
-    codes: Array, models: Models, places: Array, logs: Array, top: int, bottom: int, out: Array, empty: Array
-) -> None:
-    """Average the joints of the usable super-parent models of every row, in logarithms; mark rows without any.
+    codes: Array, models: Models, places: Array, logs: Array, counts: Array, enough: float, top: int, bottom: int,
+    out: Array, empty: Array,
+) -> None:  # fmt: skip
+    """Average the joints of the super-parent models of every row, in logarithms; mark rows without any.
 
     ``models.prior`` is in logarithms, too; ``logs[state, place]`` is log P(value | state, class), and the values of
-    feature i begin at ``places[i]``.
+    feature i begin at ``places[i]``. A model with a missing super-parent is summed over the states that it may have, if
+    these occur in ``enough`` rows by ``counts[state]``.
     """
-    n_states, members, starts, _, prior, usable = models
-    n, n_classes = len(n_states), prior.shape[1]
-    observed, joint = np.empty(n, np.int64), np.empty(n_classes)
-    best, total = np.empty(n_classes), np.empty(n_classes)
-    for row in range(top, bottom):
-        found = 0
-        for i in range(n):
-            code = np.int64(codes[i, row])
-            if code < n_states[i]:
-                observed[found] = places[i] + code
-                found += 1
+    # A few rows at a time, model by model, so that a model's CPTs stay in cache for these rows; observed[row] holds the
+    # places of the row's values. best and total hold log-sum-exps by row and class. Cost per row and class: one
+    # addition per model, joint state that is possible, and observed value.
+    n_states, members, n_classes = models.n_states, models.members, models.prior.shape[1]
+    observed, found = np.empty((LOG_ROWS, len(n_states)), np.int64), np.empty(LOG_ROWS, np.int64)
+    best, total = np.empty((LOG_ROWS, n_classes)), np.empty((LOG_ROWS, n_classes))
+    used, joint = np.empty(LOG_ROWS, np.int64), np.empty(n_classes)
+    for low in range(top, bottom, LOG_ROWS):
+        size = min(LOG_ROWS, bottom - low)
+        _find_observed(codes, n_states, places, low, observed, found[:size])
         best[:] = -np.inf
         total[:] = 0.0
-        used = 0
+        used[:] = 0
         for model in range(len(members)):
             first, second = members[model, 0], members[model, 1]
-            state = np.int64(codes[first, row])
-            if state >= n_states[first]:
-                continue
-            if second >= 0:
-                code = np.int64(codes[second, row])
-                if code >= n_states[second]:
+            radix = n_states[second] if second >= 0 else 1
+            for row in range(size):
+                code = np.int64(codes[first, low + row])
+                other = np.int64(codes[second, low + row]) if second >= 0 else 0
+                above = _possible(code, n_states[first])
+                beside = _possible(other, radix)
+                if code < n_states[first] and other < radix:
+                    if not models.usable[models.starts[model] + code * radix + other]:
+                        continue
+                elif not _rows_with(counts, models.starts[model], radix, above, beside) >= enough:
                     continue
-                state = state * n_states[second] + code
-            state += starts[model]
-            if not usable[state]:
-                continue
-            used += 1
-            joint[:] = prior[state]
-            entries = logs[state]
-            for k in range(found):
+                used[row] += 1
+                values = observed[row, : found[row]]
+                for one in range(above[0], above[1]):
+                    for two in range(beside[0], beside[1]):
+                        state = models.starts[model] + one * radix + two
+                        joint[:] = models.prior[state]
+                        _add_joint(logs[state], values, joint, best[row], total[row])
+        for row in range(size):
+            empty[low + row] = used[row] == 0
+            if used[row]:
                 for c in range(n_classes):
-                    joint[c] += entries[observed[k], c]
-            for c in range(n_classes):
-                if joint[c] > best[c]:
-                    total[c] = total[c] * np.exp(best[c] - joint[c]) + 1.0
-                    best[c] = joint[c]
-                elif joint[c] > -np.inf:
-                    total[c] += np.exp(joint[c] - best[c])
-        if used == 0:
-            empty[row] = True
-            continue
-        for c in range(n_classes):
-            out[row, c] = best[c] + np.log(total[c] / used) if total[c] > 0.0 else -np.inf
+                    positive = total[row, c] > 0.0
+                    out[low + row, c] = best[row, c] + np.log(total[row, c] / used[row]) if positive else -np.inf
+
+
+@kernel
+def _find_observed(codes: Array, n_states: Array, places: Array, low: int, observed: Array, found: Array) -> None:
+    """List the places of the observed values of rows from ``low`` on, and count them."""
+    for row in range(len(found)):
+        count = 0
+        for i in range(len(n_states)):
+            code = np.int64(codes[i, low + row])
+            if code < n_states[i]:
+                observed[row, count] = places[i] + code
+                count += 1
+        found[row] = count
+
+
+@kernel
+def _possible(code: int, n_states: int) -> tuple[int, int]:
+    """Return the first state that a super-parent may have, and the one after the last."""
+    return (code, code + 1) if code < n_states else (0, n_states)
+
+
+@kernel
+def _rows_with(counts: Array, start: int, radix: int, above: tuple[int, int], beside: tuple[int, int]) -> float:
+    """Sum the counts of the joint states that a model's super-parents may have."""
+    rows = 0.0
+    for one in range(above[0], above[1]):
+        for two in range(beside[0], beside[1]):
+            rows += counts[start + one * radix + two]
+    return rows
+
+
+@kernel
+def _add_joint(entries: Array, values: Array, joint: Array, best: Array, total: Array) -> None:
+    """Add the observed values to ``joint``, and its exponential to the log-sum-exp that ``best`` and ``total`` hold."""
+    for k in range(len(values)):
+        for c in range(len(joint)):
+            joint[c] += entries[values[k], c]
+    for c in range(len(joint)):
+        if joint[c] > best[c]:
+            total[c] = total[c] * np.exp(best[c] - joint[c]) + 1.0
+            best[c] = joint[c]
+        elif joint[c] > -np.inf:
+            total[c] += np.exp(joint[c] - best[c])
 
 
 @kernel
