@@ -1,0 +1,234 @@
+"""Compiled kernels of context trees: counting, shrinkage along the parents, leave-one-out entries."""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import numpy as np
+
+from tanbark.arrays import Array
+from tanbark.machine import kernel
+from tanbark.params.context_tree import ContextTree
+
+ROOT = 0
+NONE = -1
+DIRECT = 12  # differences of the digamma function up to this many rows are sums of reciprocals
+CONCENTRATION_RATE = 0.01  # rate of the exponential prior of a concentration
+LEAST, MOST = 1e-3, 1e4  # concentrations
+SECANT_START, SECANT_LIMIT, LARGEST_MOVE = 3.0, 10.0, 2.0  # of the log of a concentration
+MOST_SWEEPS, SETTLED = 30, 0.02
+
+
+@kernel
+def digamma_difference(a: float, n: float) -> float:
+    """Return psi(a + n) - psi(a)."""
+    if n <= DIRECT and n == int(n):
+        total = 0.0
+        for j in range(int(n)):
+            total += 1.0 / (a + j)
+        return total
+    return _digamma(a + n) - _digamma(a)
+
+
+@kernel
+def _digamma(x: float) -> float:
+    shift = 0.0
+    while x < 6.0:
+        shift -= 1.0 / x
+        x += 1.0
+    f = 1.0 / (x * x)
+    return shift + log(x) - 0.5 / x - f * (1.0 / 12.0 - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f / 240.0)))
+
+
+@kernel
+def passed_on(n: float, a: float) -> float:
+    """Return the expected tables of a Chinese restaurant with n customers: what a context passes on of n rows."""
+    if n <= 0.0:
+        return 0.0
+    if n <= 1.0:
+        return n
+    return min(max(a * digamma_difference(a, n), 1.0), n)
+
+
+@kernel
+def grow(codes: Array, parents: Array, states: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """Number the contexts of all rows; a row stops at its first missing parent.
+
+    ``states`` has the number of states of every parent; a larger code is a missing value. Returns the children, their
+    starts and the levels (see ContextTree), the context above each one, and ``contexts[level, row]``, -1 where a row
+    has stopped.
+    """
+    # Idea: one pass over the rows per level; a dense row of children for each context of the level above.
+    # Cost: O(rows x parents), and as many children as contexts times states.
+    n_levels, n_rows = len(parents), codes.shape[1]
+    levels = np.zeros(n_levels + 2, np.int64)
+    starts = np.zeros(n_levels + 1, np.int64)
+    levels[1] = 1
+    contexts = np.zeros((n_levels + 1, n_rows), np.int32)
+    above = np.zeros(n_rows * n_levels + 1, np.int32)
+    children = np.empty(0, np.int32)
+    for level in range(n_levels):
+        first, n_states, found = levels[level], states[level], levels[level + 1]
+        new = np.full((levels[level + 1] - first) * n_states, NONE, np.int32)
+        values, here, below = codes[parents[level]], contexts[level], contexts[level + 1]
+        for row in range(n_rows):
+            v, state = here[row], np.int64(values[row])
+            if v < 0 or state >= n_states:
+                below[row] = NONE
+                continue
+            at = (v - first) * n_states + state
+            if new[at] < 0:
+                new[at] = found
+                above[found] = v
+                found += 1
+            below[row] = new[at]
+        levels[level + 2] = found
+        starts[level + 1] = starts[level] + len(new)
+        children = np.concatenate((children, new))
+    return children, starts, levels, above[: levels[n_levels + 1]].copy(), contexts
+
+
+@kernel
+def count(values: Array, n_states: int, weights: Array, contexts: Array, n_contexts: int) -> Array:
+    """Count the states of the node in the deepest context of every row; without weights every row counts once."""
+    counts = np.zeros((n_contexts, n_states))
+    deepest = contexts.shape[0] - 1
+    for row in range(contexts.shape[1]):
+        state = np.int64(values[row])
+        if state < n_states:
+            level = deepest
+            while contexts[level, row] < 0:
+                level -= 1
+            counts[contexts[level, row], state] += weights[row] if len(weights) else 1.0
+    return counts
+
+
+@kernel
+def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Array, Array]:
+    """Estimate counts, totals, probabilities and concentrations of all contexts from the counts of rows.
+
+    A sweep goes up, passing expected tables on to the contexts above, and down, shrinking every context towards the
+    one above. The concentration of a level maximises the Dirichlet-multinomial evidence of its contexts less
+    0.01 times itself: there c (sum of psi(c + n) - psi(c) + 0.01) equals the tables, and every sweep takes a secant
+    step towards it.
+    """
+    # Cost: O(contexts x states) per sweep; 6 to 15 sweeps, since counts and concentrations settle together.
+    n_contexts, n_states = rows.shape
+    n_levels = len(levels) - 2
+    counts, probabilities = rows.copy(), np.full((n_contexts, n_states), 1.0 / n_states)
+    totals, concentrations = np.zeros(n_contexts), np.full(n_levels + 1, 4.0)
+    concentrations[ROOT] = 0.5 * n_states
+    steps, moved = np.zeros(n_levels + 1), np.zeros(n_levels + 1)
+    for sweep in range(MOST_SWEEPS):
+        counts[:] = rows
+        largest = 0.0
+        for level in range(n_levels, 0, -1):
+            c, tables, slope = concentrations[level], 0.0, CONCENTRATION_RATE
+            for v in range(levels[level], levels[level + 1]):
+                up, total = above[v], 0.0
+                for k in range(n_states):
+                    n = counts[v, k]
+                    if n > 0.0:
+                        total += n
+                        a = c * probabilities[up, k]
+                        tables += a * digamma_difference(a, n)
+                        counts[up, k] += passed_on(n, a)
+                totals[v] = total
+                if total > 0.0:
+                    slope += digamma_difference(c, total)
+            if sweep > 0 and levels[level + 1] > levels[level]:
+                step = log(tables / (c * slope))  # zero where the evidence is largest
+                factor = SECANT_START
+                if sweep > 1 and abs(step - steps[level]) > 1e-12:
+                    factor = min(max(-moved[level] / (step - steps[level]), 1.0), SECANT_LIMIT)
+                steps[level] = step
+                moved[level] = min(max(factor * step, -LARGEST_MOVE), LARGEST_MOVE)
+                largest = max(largest, abs(moved[level]))
+                concentrations[level] = min(max(c * exp(moved[level]), LEAST), MOST)
+        totals[ROOT] = counts[ROOT].sum()
+        for k in range(n_states):
+            probabilities[ROOT, k] = (counts[ROOT, k] + 0.5) / (totals[ROOT] + concentrations[ROOT])
+        for level in range(1, n_levels + 1):
+            c = concentrations[level]
+            for v in range(levels[level], levels[level + 1]):
+                up = above[v]
+                for k in range(n_states):
+                    probabilities[v, k] = (counts[v, k] + c * probabilities[up, k]) / (totals[v] + c)
+        if sweep > 1 and largest < SETTLED:
+            break
+    return counts, totals, probabilities, concentrations
+
+
+@kernel
+def add_entries(
+    values: Array, codes: Array, parents: Array, tree: ContextTree, top: int, bottom: int, out: Array
+) -> None:
+    """Add log P(x | parents) of rows from top to bottom to ``out[row, class]``; the first parent is the class.
+
+    A missing x adds nothing; of the parents those before the first missing one count.
+    """
+    children, starts, states, levels, _, _, probabilities, _ = tree
+    n_states, n_classes = probabilities.shape[1], out.shape[1]
+    for row in range(top, bottom):
+        state = np.int64(values[row])
+        if state >= n_states:
+            continue
+        for c in range(n_classes):
+            v, deeper = ROOT, np.int64(children[c])
+            level = 1
+            while deeper >= 0:
+                v = deeper
+                if level == len(parents):
+                    break
+                s = np.int64(codes[parents[level], row])
+                if s >= states[level]:
+                    break
+                deeper = np.int64(children[starts[level] + (v - levels[level]) * states[level] + s])
+                level += 1
+            out[row, c] += log(probabilities[v, state])
+
+
+@kernel
+def add_left_out(
+    codes: Array, node: int, parents: Array, weights: Array, tree: ContextTree, contexts: Array, out: Array
+) -> None:
+    """Add log P(x | parents) to ``out[row, class]`` for all classes, each row's own count taken out of the tree.
+
+    Concentrations and the passing on of rows are held: of a row that is taken out, the contexts above lose what its
+    context no longer passes on. A row of weight w stands for w rows, of which one is taken out.
+    """
+    # Cost: O(rows x levels x classes).
+    children, starts, states, levels, counts, totals, probabilities, concentrations = tree
+    n_states, n_classes, n_levels = counts.shape[1], out.shape[1], len(parents)
+    labels = codes[parents[0]]
+    lost = np.zeros(n_levels + 1)
+    for row in range(codes.shape[1]):
+        state, label = np.int64(codes[node, row]), np.int64(labels[row])
+        if state >= n_states:
+            continue
+        deepest = n_levels
+        while contexts[deepest, row] < 0:
+            deepest -= 1
+        less = min(weights[row], 1.0) if len(weights) else 1.0
+        for level in range(deepest, 0, -1):
+            lost[level] = less
+            n = counts[contexts[level, row], state]
+            a = concentrations[level] * probabilities[contexts[level - 1, row], state]
+            less = passed_on(n, a) - passed_on(n - less, a)
+        root = (max(counts[ROOT, state] - less, 0.0) + 0.5) / (totals[ROOT] - less + concentrations[ROOT])
+        for c in range(n_classes):
+            p, v, s = root, np.int64(ROOT), np.int64(c)
+            for level in range(n_levels):
+                if level > 0:
+                    s = np.int64(codes[parents[level], row])
+                    if s >= states[level]:
+                        break
+                v = np.int64(children[starts[level] + (v - levels[level]) * states[level] + s])
+                if v < 0:
+                    break
+                gone = lost[level + 1] if c == label else 0.0
+                concentration = concentrations[level + 1]
+                p = (max(counts[v, state] - gone, 0.0) + concentration * p) / (
+                    max(totals[v] - gone, 0.0) + concentration
+                )
+            out[row, c] += log(p)
