@@ -27,7 +27,7 @@ def digamma_difference(a: float, n: float) -> float:
         for j in range(int(n)):
             total += 1.0 / (a + j)
         return total
-    return _digamma(a + n) - _digamma(a)
+    return float(_digamma(a + n) - _digamma(a))
 
 
 @kernel
@@ -47,7 +47,7 @@ def passed_on(n: float, a: float) -> float:
         return 0.0
     if n <= 1.0:
         return n
-    return min(max(a * digamma_difference(a, n), 1.0), n)
+    return float(min(max(a * digamma_difference(a, n), 1.0), n))
 
 
 @kernel
@@ -174,7 +174,7 @@ def add_entries(
         if state >= n_states:
             continue
         for c in range(n_classes):
-            v, deeper = ROOT, np.int64(children[c])
+            v, deeper = np.int64(ROOT), np.int64(children[c])
             level = 1
             while deeper >= 0:
                 v = deeper
