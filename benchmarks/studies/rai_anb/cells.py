@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import time
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.studies.lines import append, read
 from benchmarks.studies.rai_anb import data
 from tanbark.counts import MemoryCounts
 from tanbark.graph import Dag
@@ -157,26 +156,8 @@ def agreeing(codes: np.ndarray, asked: np.ndarray, columns: tuple[int, ...]) -> 
 
 
 def load(path: Path) -> dict[tuple[str, str, int], dict]:
-    """Read the cells that are done; a line that a killed run left half is as if it were not there."""
-    found: dict[tuple[str, str, int], dict] = {}
-    if path.exists():
-        for line in path.read_text().split("\n"):
-            try:
-                cell = json.loads(line)
-            except ValueError:
-                continue
-            found[cell["set"], cell["method"], cell["fold"]] = cell
-    return found
-
-
-def append(path: Path, cell: dict) -> None:
-    """Add a cell to the file: one write of whole lines, on the disk before the next cell begins."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    torn = path.exists() and path.stat().st_size > 0 and path.read_bytes()[-1:] != b"\n"
-    with path.open("ab") as file:
-        file.write((("\n" if torn else "") + json.dumps(cell) + "\n").encode())
-        file.flush()
-        os.fsync(file.fileno())
+    """Read the cells that are done."""
+    return {(cell["set"], cell["method"], cell["fold"]): cell for cell in read(path)}
 
 
 def run_all(
