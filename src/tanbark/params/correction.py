@@ -1,0 +1,159 @@
+"""Corrections of log-posteriors, summed over the families of a network and learnt by boosting.
+
+The corrected logit of a row for class c is
+
+    z(c) = z0(c) + sum over families, sum over levels l of delta[context_l][c]
+
+where the contexts of a family (x, p1, ..., pm) grow in this order: (x), (x, p1), (x, p1, p2), ... This is a log-linear
+model of the class with the cells of every family as features. Boosting goes over the families in turn and moves all
+corrections of one family by a diagonal Newton step on the conditional log-likelihood less an L2 penalty,
+
+    delta += rate (G - penalty delta) / (H + penalty),   G = sum of (y_c - p_c),   H = sum of p_c (1 - p_c)
+
+over the rows of the context; a Newton step is at most 4 long, as in LogitBoost. Friedman, Hastie and Tibshirani (2000),
+Additive logistic regression: a statistical view of boosting, is the step; Greiner and Zhou (2002), Structural extension
+to logistic regression, the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tanbark.arrays import Array, Floats, Integers
+from tanbark.machine import row_blocks, run_threads, thread_count
+
+RATE = 0.1
+NO_WEIGHTS = np.zeros(0)
+
+
+class Families(NamedTuple):
+    """The observed contexts of all families, and the correction of each.
+
+    The columns of family f, in the order in which its contexts grow, are entries ``spans[f]`` to ``spans[f + 1]`` of
+    ``columns``, and ``states`` has their numbers of states. Contexts are numbered family by family, level by level, a
+    family's root, which has no correction, first. The contexts that entry e extends begin at ``firsts[e]``; the one
+    below context v for state s is ``children[starts[e] + (v - firsts[e]) * states[e] + s]``, or -1 where no row was
+    seen. ``above`` is the context with one column fewer; that of a root is the root.
+
+    ``sums[v]`` is, for every class, the correction of context v and of all above it.
+    """
+
+    columns: Array
+    spans: Array
+    states: Array
+    firsts: Array
+    starts: Array
+    children: Array
+    above: Array
+    sums: Array
+
+
+class LabelledLogits(NamedTuple):
+    """Rows as boosting reads them: logits and posteriors are (rows, classes); no weights stand for ones."""
+
+    labels: Array
+    weights: Array
+    logits: Array
+    posteriors: Array
+
+
+def grow_families(
+    codes: Array, families: Sequence[Sequence[int]], states: Sequence[int] | Integers, n_classes: int
+) -> tuple[Families, Array]:
+    """Number the contexts of families, without corrections yet.
+
+    Parameters
+    ----------
+    codes : (n_columns, n_rows) array
+        A code beyond the states of its column is a missing value.
+    families : sequences of columns
+        The first is the node, the others its parents in the order in which contexts grow; the class is not among them.
+    states : number of states of every column
+    n_classes : int
+
+    Returns
+    -------
+    families : Families
+    contexts : (n_families, n_rows) array
+        The context of every row: that of the columns before its first missing one.
+    """
+    from tanbark.params import context_kernels
+
+    sizes = np.asarray(states, np.int64)
+    contexts = np.empty((len(families), codes.shape[1]), np.int32)
+    parts: list[tuple[Array, ...]] = [(np.zeros(0, np.int64),) * 4 + (np.zeros(0, np.int32),) * 2]
+    n_contexts = n_children = 0
+    for family, members in enumerate(families):
+        columns = np.asarray(members, np.int64)
+        children, starts, levels, above, found = context_kernels.grow(codes, columns, sizes[columns])
+        contexts[family] = found.max(axis=0) + n_contexts  # deeper contexts have higher numbers
+        children = np.where(children >= 0, children + n_contexts, -1).astype(np.int32)
+        above = (above + n_contexts).astype(np.int32)
+        parts.append(
+            (columns, sizes[columns], levels[: len(columns)] + n_contexts, starts[:-1] + n_children, children, above)
+        )
+        n_contexts, n_children = n_contexts + len(above), n_children + len(children)
+    columns, entry_states, firsts, starts, children, above = map(np.concatenate, zip(*parts, strict=True))
+    spans = np.cumsum([0, *map(len, families)]).astype(np.int64)
+    sums = np.zeros((n_contexts, n_classes))
+    return Families(columns, spans, entry_states, firsts, starts, children, above, sums), contexts
+
+
+def without_corrections(families: Families) -> Families:
+    """Return the same contexts with corrections of zero."""
+    return families._replace(sums=np.zeros_like(families.sums))
+
+
+def run_rounds(
+    families: Sequence[Families], contexts: Sequence[Array], labels: Array, logits: Floats,
+    weights: Floats | None = None, *, penalty: float, rate: float = RATE,
+) -> Iterator[int]:  # fmt: skip
+    """Boost without end: yield the number of rounds after each, corrections and logits updated in place.
+
+    A round takes one step for every family. Several sets of families, as those of an ensemble's members, share the
+    logits and take their turns in each round.
+
+    Parameters
+    ----------
+    families, contexts : of equal length, as from ``grow_families``
+    labels : (n_rows,) array
+        Codes of the classes.
+    logits : (n_rows, n_classes) array
+        The log-posterior to correct, up to a constant per row.
+    weights : array, optional
+        How many times each row counts.
+    penalty : float
+        L2 penalty of every correction of a context and class; positive.
+    rate : float
+        Fraction of a Newton step.
+    """
+    from tanbark.params import correction_kernels as kernels
+
+    given = NO_WEIGHTS if weights is None else np.asarray(weights, float)
+    rows = LabelledLogits(np.asarray(labels, np.int64), given, logits, np.empty_like(logits))
+    done = 0
+    while True:
+        kernels.fill_posteriors(logits, rows.posteriors)
+        for part, places in zip(families, contexts, strict=True):
+            kernels.take_steps(part, places, rows, float(penalty), float(rate))
+        done += 1
+        yield done
+
+
+def add_corrections(families: Families, codes: Array, logits: Floats, *, n_jobs: int | None = 1) -> None:
+    """Add the corrections of rows to ``logits[row, class]``.
+
+    A family whose node is missing adds nothing; of its parents, those before the first missing one count. A context
+    that was not seen has the correction of the longest one that was.
+    """
+    from tanbark.params import correction_kernels as kernels
+
+    threads = thread_count(n_jobs)
+
+    def work(top: int, bottom: int) -> None:
+        kernels.add_sums(families, codes, top, bottom, logits)
+
+    run_threads(work, row_blocks(len(logits), threads), threads)
