@@ -37,8 +37,9 @@ class ChosenCounts:
     @classmethod
     def count(cls, counts: CountEngine, sets: tuple[Integers, ...]) -> ChosenCounts:
         """Count sets of columns."""
-        parts = [counts.flat_tables(_laid_out(some)) for some in sets]
-        return cls(counts.schema, sets, np.concatenate(parts))
+        members = np.concatenate([some.ravel() for some in sets])
+        widths = np.repeat([some.shape[1] for some in sets], [len(some) for some in sets])
+        return cls(counts.schema, sets, counts.flat_tables(ColumnSets(members, np.append(0, np.cumsum(widths)))))
 
     @cached_property
     def _starts(self) -> dict[int, tuple[Integers, Integers]]:
@@ -86,10 +87,6 @@ class ChosenCounts:
             kept = self.flat[places[some][:, None] + np.arange(shape.prod())].reshape(-1, *shape[pattern])
             found[some] = kept.transpose(0, *(1 + np.argsort(pattern)))
         return found
-
-
-def _laid_out(sets: Integers) -> ColumnSets:
-    return ColumnSets(np.ascontiguousarray(sets).ravel(), np.arange(len(sets) + 1) * sets.shape[1])
 
 
 def chosen_cells(schema: Schema, sets: tuple[Integers, ...]) -> int:

@@ -136,7 +136,10 @@ OPTIONS: dict[str, Option] = {
         '{"marginalize", "error"}',
         "What to do with categories that training never saw: treat them as missing values, or raise an error.",
     ),
-    "max_cells": Option("int", "The largest CPT that a family may need."),
+    "max_cells": Option(
+        "int",
+        "The largest CPT that a family may need; of averages over super-parents, the most cells of all their CPTs.",
+    ),
     "max_iter": Option("int", "The most iterations."),
     "max_memory": Option(
         "float",

@@ -52,9 +52,9 @@ class SuperParents:
 
     @cached_property
     def logs(self) -> Floats:
-        """The logarithms of the probabilities."""
+        """The logarithms of the probabilities, (n_states, n_values * n_classes)."""
         with np.errstate(divide="ignore"):
-            return np.log(self.probabilities)
+            return np.log(self.probabilities).reshape(len(self.probabilities), math.prod(self.probabilities.shape[1:]))
 
     def joined(self, sizes: NDArray[np.int64]) -> Joined | None:
         """Return the joined children, made once; None where they would be too large or unsafe."""

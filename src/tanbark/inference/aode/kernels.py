@@ -85,20 +85,20 @@ def average_models(
 ) -> None:  # fmt: skip
     """Average the joints of the super-parent models of every row, in logarithms; mark rows without any.
 
-    ``models.prior`` is in logarithms, too; ``logs[state, place]`` is log P(value | state, class), and the values of
-    feature i begin at ``places[i]``. A model with a missing super-parent is summed over the states that it may have, if
-    these occur in ``enough`` rows by ``counts[state]``.
+    ``models.prior`` is in logarithms, too; ``logs[state]`` holds log P(value | state, class), the classes of a value
+    together, and the values of feature i begin at ``places[i]`` among all values. A model with a missing super-parent
+    is summed over the states that it may have, if these occur in ``enough`` rows by ``counts[state]``.
     """
     # A few rows at a time, model by model, so that a model's CPTs stay in cache for these rows; observed[row] holds the
-    # places of the row's values. best and total hold log-sum-exps by row and class. Cost per row and class: one
-    # addition per model, joint state that is possible, and observed value.
+    # places of the row's values in logs[state]; best and total hold log-sum-exps by row and class. Cost per row and
+    # class: one addition per model, joint state that is possible, and observed value.
     n_states, members, n_classes = models.n_states, models.members, models.prior.shape[1]
-    observed, found = np.empty((LOG_ROWS, len(n_states)), np.int64), np.empty(LOG_ROWS, np.int64)
+    observed, found = np.empty((LOG_ROWS, len(n_states)), np.uint64), np.empty(LOG_ROWS, np.int64)
     best, total = np.empty((LOG_ROWS, n_classes)), np.empty((LOG_ROWS, n_classes))
     used, joint = np.empty(LOG_ROWS, np.int64), np.empty(n_classes)
     for low in range(top, bottom, LOG_ROWS):
         size = min(LOG_ROWS, bottom - low)
-        _find_observed(codes, n_states, places, low, observed, found[:size])
+        _find_observed(codes, n_states, places * n_classes, n_classes, low, observed, found[:size])
         best[:] = -np.inf
         total[:] = 0.0
         used[:] = 0
@@ -131,14 +131,16 @@ def average_models(
 
 
 @kernel
-def _find_observed(codes: Array, n_states: Array, places: Array, low: int, observed: Array, found: Array) -> None:
-    """List the places of the observed values of rows from ``low`` on, and count them."""
+def _find_observed(
+    codes: Array, n_states: Array, places: Array, step: int, low: int, observed: Array, found: Array
+) -> None:
+    """List the places of the observed values of rows from ``low`` on, ``step`` apart, and count them."""
     for row in range(len(found)):
         count = 0
         for i in range(len(n_states)):
             code = np.int64(codes[i, low + row])
             if code < n_states[i]:
-                observed[row, count] = places[i] + code
+                observed[row, count] = places[i] + code * step
                 count += 1
         found[row] = count
 
@@ -162,10 +164,19 @@ def _rows_with(counts: Array, start: int, radix: int, above: tuple[int, int], be
 @kernel
 def _add_joint(entries: Array, values: Array, joint: Array, best: Array, total: Array) -> None:
     """Add the observed values to ``joint``, and its exponential to the log-sum-exp that ``best`` and ``total`` hold."""
-    for k in range(len(values)):
-        for c in range(len(joint)):
-            joint[c] += entries[values[k], c]
-    for c in range(len(joint)):
+    n_classes = len(joint)
+    for c in range(0, n_classes - 1, 2):  # two sums at a time stay in registers
+        one, two = joint[c], joint[c + 1]
+        for k in range(len(values)):
+            one += entries[values[k] + np.uint64(c)]
+            two += entries[values[k] + np.uint64(c + 1)]
+        joint[c], joint[c + 1] = one, two
+    if n_classes % 2:
+        last = joint[n_classes - 1]
+        for k in range(len(values)):
+            last += entries[values[k] + np.uint64(n_classes - 1)]
+        joint[n_classes - 1] = last
+    for c in range(n_classes):
         if joint[c] > best[c]:
             total[c] = total[c] * np.exp(best[c] - joint[c]) + 1.0
             best[c] = joint[c]

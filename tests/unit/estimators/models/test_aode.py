@@ -301,6 +301,23 @@ def test_a_reduced_model_learns_step_by_step_where_all_counts_fit(cls, max_cells
     assert not hasattr(few, "chosen_counts_")
 
 
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize(("cls", "max_cells"), [(tb.AODE, 24 * 6), (tb.A2DE, 24 * 26)])
+def test_a_file_is_reduced_as_its_table_is(cls, max_cells, few, monkeypatch, tmp_path):
+    if few:
+        monkeypatch.setattr("tanbark.estimators.fit.KEPT_CELLS", 10)
+    table = make_table(np.random.default_rng(8), SIZES, 90, gaps=0.1)
+    rows = pd.DataFrame(np.where(table.codes == 255, np.nan, table.codes).T, columns=["x0", "x1", "x2", "x3", "y"])
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.warns(tb.errors.ReducedModelWarning):
+        memory = cls(max_cells=max_cells).fit(rows.drop(columns="y"), rows["y"])
+    with pytest.warns(tb.errors.ReducedModelWarning):
+        streamed = cls(max_cells=max_cells).fit(tmp_path / "rows.csv", target="y")
+    X = rows.drop(columns="y")
+    assert streamed.super_parents_ == memory.super_parents_
+    assert np.array_equal(streamed.predict_joint_log_proba(X), memory.predict_joint_log_proba(X))
+
+
 def test_nothing_is_left_out_where_everything_fits():
     table = make_table(np.random.default_rng(8), SIZES, 90)
     X, y = frame(table)

@@ -23,7 +23,9 @@ def test_products_and_logarithms_are_the_mean_of_the_models(n_classes):
     codes = np.array([[0, 1, 0, 1], [0, 0, 1, 1]], np.uint8)
     logs, fast, empty = np.zeros((4, n_classes)), np.zeros((4, n_classes)), np.zeros(4, np.bool_)
     in_logs = models._replace(prior=np.log(models.prior))
-    kernels.average_models(codes, in_logs, np.array([0, 2]), np.log(entries), np.ones(4), 1.0, 0, 4, logs, empty)
+    kernels.average_models(
+        codes, in_logs, np.array([0, 2]), np.log(entries).reshape(4, -1), np.ones(4), 1.0, 0, 4, logs, empty
+    )
     children = Joined(
         np.array([0, 1]), np.array([1, 1]), np.array([0, 2]), entries.reshape(4, -1), models.prior, 0.0
     )  # fmt: skip
@@ -42,7 +44,9 @@ def test_rows_without_a_usable_model_are_marked():
     out, empty = np.zeros((1, 2)), np.zeros(1, np.bool_)
     codes = np.array([[255], [1]], np.uint8)
     for enough, lacks in ((np.inf, True), (2.5, True), (2.0, False)):
-        kernels.average_models(codes, models, np.array([0, 2]), np.log(entries), np.ones(4), enough, 0, 1, out, empty)
+        kernels.average_models(
+            codes, models, np.array([0, 2]), np.log(entries).reshape(4, -1), np.ones(4), enough, 0, 1, out, empty
+        )
         assert empty.tolist() == [lacks]
 
 
@@ -50,6 +54,8 @@ def test_a_missing_super_parent_is_summed_out():
     models, entries = small(np.random.default_rng(2), 2)
     out, empty = np.zeros((1, 2)), np.zeros(1, np.bool_)
     codes, in_logs = np.array([[255], [0]], np.uint8), models._replace(prior=np.log(models.prior))
-    kernels.average_models(codes, in_logs, np.array([0, 2]), np.log(entries), np.ones(4), 2.0, 0, 1, out, empty)
+    kernels.average_models(
+        codes, in_logs, np.array([0, 2]), np.log(entries).reshape(4, -1), np.ones(4), 2.0, 0, 1, out, empty
+    )
     summed = models.prior[0] * entries[0, 2] + models.prior[1] * entries[1, 2]
     assert np.exp(out[0]) == approx((summed + models.prior[2]) / 2)
