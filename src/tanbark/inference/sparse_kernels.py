@@ -1,0 +1,356 @@
+"""Compiled prediction with context trees; missing values are summed out row by row by variable elimination."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from tanbark.arrays import Array
+from tanbark.inference.sparse_network import RowFactors, SparseNetwork
+from tanbark.machine import kernel
+
+MOST_AXES = 14  # columns of a factor: binary columns reach the limit of entries first
+VARIABLE, SUMMED = 1, 2  # a missing column with observed descendants; one that is eliminated already
+DONE, TOO_LARGE = -1, -2
+
+
+@kernel
+def context_of(network: SparseNetwork, feature: int, label: int, states: Array, depth: int) -> int:
+    """Return the longest context of a feature that was seen, for the given states of its parents, the class first.
+
+    ``states`` has a state for every column; only the first ``depth`` parents are read.
+    """
+    first = network.bounds[feature]
+    v = np.int64(0)
+    for level in range(depth):
+        parent = network.parents[first + level]
+        state = label if level == 0 else states[parent]
+        at = first + level
+        place = network.child_starts[at] + (v - network.firsts[at]) * network.n_states[parent] + state
+        deeper = np.int64(network.children[place])
+        if deeper < 0:
+            break
+        v = deeper
+    return int(v)
+
+
+@kernel
+def add_rows(
+    codes: Array, network: SparseNetwork, most_entries: int, most_summed: int, work: Array, top: int, bottom: int,
+    out: Array,
+) -> None:  # fmt: skip
+    """Add log P(observed values | class) of rows from top to bottom to ``out[row, class]``."""
+    # Idea: families of observed columns read one entry. Missing columns with observed descendants are variables; the
+    # families that hold one become factors over their variables and the class, which are eliminated one by one.
+    # ``depths`` says how many parents each family reads: a factor that would be too large loses its last ones.
+    n_features = len(network.bounds) - 1
+    states = np.zeros(len(network.n_states), np.int64)
+    role = np.zeros(n_features, np.int64)
+    depths = np.zeros(n_features, np.int64)
+    for row in range(top, bottom):
+        missing = False
+        for f in range(n_features):
+            states[f] = np.int64(codes[f, row])
+            depths[f] = network.bounds[f + 1] - network.bounds[f]
+            if states[f] >= network.n_states[f]:
+                states[f] = -1
+                missing = True
+        if not missing:
+            _add_complete(network, states, out[row])
+            continue
+        _add_incomplete(network, states, role, depths, most_entries, most_summed, work, out[row])
+
+
+@kernel
+def _add_complete(network: SparseNetwork, states: Array, out: Array) -> None:
+    """Add the entries of a row without missing values."""
+    n_states, parents, bounds, firsts, child_starts, children, starts, _, logarithms, _ = network
+    for f in range(len(bounds) - 1):
+        low, high = bounds[f], bounds[f + 1]
+        for label in range(len(out)):
+            v, state = np.int64(0), np.int64(label)
+            for at in range(low, high):
+                parent = parents[at]
+                if at > low:
+                    state = states[parent]
+                deeper = np.int64(children[child_starts[at] + (v - firsts[at]) * n_states[parent] + state])
+                if deeper < 0:
+                    break
+                v = deeper
+            out[label] += logarithms[starts[f] + v * n_states[f] + states[f]]
+
+
+@kernel
+def _add_incomplete(
+    network: SparseNetwork, states: Array, role: Array, depths: Array, most_entries: int, most_summed: int, work: Array,
+    out: Array,
+) -> None:  # fmt: skip
+    """Add a row with missing values; families give up missing parents until every factor fits."""
+    n_classes = len(out)
+    total = np.zeros(n_classes)
+    n_variables = _find_variables(network, states, depths, role)
+    while n_variables > most_summed:
+        _shorten(network, states, depths, role, 0)
+        n_variables = _find_variables(network, states, depths, role)
+    while True:
+        failed = _eliminate(network, states, role, depths, most_entries, work, total)
+        if failed == DONE:
+            break
+        _shorten(network, states, depths, role, failed)
+        _find_variables(network, states, depths, role)
+    for label in range(n_classes):
+        out[label] += total[label]
+
+
+@kernel
+def _find_variables(network: SparseNetwork, states: Array, depths: Array, role: Array) -> int:
+    """Mark the missing columns that an observed column depends on, within the depths; return how many there are."""
+    role[:] = 0
+    found = 0
+    for f in network.children_first:
+        if states[f] >= 0 or role[f] == VARIABLE:
+            for at in range(network.bounds[f] + 1, network.bounds[f] + depths[f]):
+                p = network.parents[at]
+                if states[p] < 0 and role[p] == 0:
+                    role[p] = VARIABLE
+                    found += 1
+    return found
+
+
+@kernel
+def _shorten(network: SparseNetwork, states: Array, depths: Array, role: Array, chosen: int) -> None:
+    """Let one family give up its last missing parent and those after it: the family with most entries.
+
+    With ``chosen`` above zero only families with the variable ``chosen - 1`` take part, if there is one.
+    """
+    best, most = -1, 0.0
+    for pass_ in range(2):
+        for f in range(len(depths)):
+            if states[f] < 0 and role[f] == 0:
+                continue
+            entries, has, holds = 1.0, False, chosen == 0 or pass_ == 1
+            for at in range(network.bounds[f] + 1, network.bounds[f] + depths[f]):
+                p = network.parents[at]
+                if states[p] < 0:
+                    entries *= network.n_states[p]
+                    has = True
+                    holds = holds or p == chosen - 1
+            if has and holds:
+                if states[f] < 0:
+                    entries *= network.n_states[f]
+                if entries > most:
+                    most, best = entries, f
+        if best >= 0:
+            break
+    depth = depths[best] - 1
+    while states[network.parents[network.bounds[best] + depth]] >= 0 or depth == 0:
+        depth -= 1
+    depths[best] = depth
+
+
+@kernel
+def _eliminate(
+    network: SparseNetwork, states: Array, role: Array, depths: Array, most_entries: int, work: Array, total: Array
+) -> int:
+    """Fill ``total`` with log P(observed | class); return DONE, or 1 + the variable whose elimination is too large."""
+    n_features, n_classes = len(depths), len(total)
+    total[:] = 0.0
+    n_factors = 0
+    for f in range(n_features):
+        n_factors += states[f] >= 0 or role[f] == VARIABLE
+    n_factors += n_features
+    axes = np.empty((n_factors, MOST_AXES), np.int64)
+    n_axes = np.full(n_factors, -1, np.int64)  # -1: none, or used up
+    begins = np.zeros(n_factors, np.int64)
+    factors = RowFactors(axes, n_axes, begins, work)
+    used, free = 0, np.int64(0)
+    for f in range(n_features):
+        if states[f] < 0 and role[f] != VARIABLE:
+            continue
+        count, entries = 0, n_classes
+        if states[f] < 0:
+            axes[used, 0] = f
+            count, entries = 1, entries * network.n_states[f]
+        for at in range(network.bounds[f] + 1, network.bounds[f] + depths[f]):
+            p = network.parents[at]
+            if states[p] < 0:
+                if count == MOST_AXES or entries * network.n_states[p] > most_entries:
+                    return int(p + 1)
+                axes[used, count] = p
+                count += 1
+                entries *= network.n_states[p]
+        if count == 0:
+            for label in range(n_classes):
+                v = context_of(network, f, label, states, depths[f])
+                total[label] += network.logarithms[network.starts[f] + v * network.n_states[f] + states[f]]
+            continue
+        if free + entries > len(work):
+            return int(axes[used, count - 1] + 1)
+        n_axes[used], begins[used] = count, free
+        _fill_factor(network, f, states, depths[f], axes[used, :count], n_classes, work[free : free + entries])
+        free += entries
+        used += 1
+    while True:
+        v = _cheapest(network.n_states, axes, n_axes, used, role)
+        if v < 0:
+            break
+        free = _sum_out(network.n_states, v, factors, used, most_entries, free, total)
+        if free < 0:
+            role[role == SUMMED] = VARIABLE
+            return int(v + 1)
+        used += n_axes[used] >= 0
+        role[v] = SUMMED
+    role[role == SUMMED] = VARIABLE
+    return DONE
+
+
+@kernel
+def _fill_factor(
+    network: SparseNetwork, f: int, states: Array, depth: int, axes: Array, n_classes: int, out: Array
+) -> None:
+    """Write P(f | parents) for all states of the variables of a family; the states of variables are set and unset."""
+    own = states[f] < 0
+    n_outer = len(axes) - own  # variables among the parents; the node itself is the first axis
+    size = network.n_states[f]
+    inner = 1
+    for k in range(own, len(axes)):
+        inner *= network.n_states[axes[k]]
+        states[axes[k]] = 0
+    for place in range(inner):
+        rest = place
+        for k in range(len(axes) - 1, len(axes) - 1 - n_outer, -1):
+            states[axes[k]] = rest % network.n_states[axes[k]]
+            rest //= network.n_states[axes[k]]
+        for label in range(n_classes):
+            v = context_of(network, f, label, states, depth)
+            begin = network.starts[f] + v * size
+            if own:
+                for x in range(size):
+                    out[(x * inner + place) * n_classes + label] = network.probabilities[begin + x]
+            else:
+                out[place * n_classes + label] = network.probabilities[begin + states[f]]
+    for k in range(own, len(axes)):
+        states[axes[k]] = -1
+
+
+@kernel
+def _cheapest(n_states: Array, axes: Array, n_axes: Array, used: int, role: Array) -> int:
+    """Return the variable whose elimination makes the smallest product; -1 when none is left."""
+    best, least = -1, np.inf
+    marked = np.zeros(len(role), np.bool_)
+    for v in range(len(role)):
+        if role[v] != VARIABLE:
+            continue
+        marked[:] = False
+        entries = 1.0
+        for k in range(used):
+            holds = False
+            for j in range(n_axes[k]):
+                holds = holds or axes[k, j] == v
+            if holds:
+                for j in range(n_axes[k]):
+                    a = axes[k, j]
+                    if not marked[a]:
+                        marked[a] = True
+                        entries *= n_states[a]
+        if entries < least:
+            least, best = entries, v
+    return best
+
+
+@kernel
+def _sum_out(
+    n_states: Array, v: int, factors: RowFactors, used: int, most_entries: int, free: int, total: Array
+) -> int:
+    """Multiply the factors with variable v, sum over its states; return where free space begins, or TOO_LARGE.
+
+    The result becomes factor ``used``, or goes to ``total`` if no variable is left. It is scaled by its largest entry.
+    """
+    axes, n_axes, begins, work = factors
+    n_classes = len(total)
+    union = np.empty(MOST_AXES, np.int64)
+    members = np.empty(used, np.int64)
+    n_union, n_members, entries = 0, 0, n_classes * n_states[v]
+    for k in range(used):
+        holds = False
+        for j in range(n_axes[k]):
+            holds = holds or axes[k, j] == v
+        if not holds:
+            continue
+        members[n_members] = k
+        n_members += 1
+        for j in range(n_axes[k]):
+            a = axes[k, j]
+            known = a == v
+            for i in range(n_union):
+                known = known or union[i] == a
+            if not known:
+                entries *= n_states[a]
+                if n_union == MOST_AXES or entries > most_entries:
+                    return TOO_LARGE
+                union[n_union] = a
+                n_union += 1
+    size = entries // n_states[v]
+    if free + size > len(work):
+        return TOO_LARGE
+    strides = np.zeros((n_members, n_union + 1), np.int64)  # the last one is that of v
+    for i in range(n_members):
+        k, stride = members[i], n_classes
+        for j in range(n_axes[k] - 1, -1, -1):
+            a = axes[k, j]
+            if a == v:
+                strides[i, n_union] = stride
+            for u in range(n_union):
+                if union[u] == a:
+                    strides[i, u] = stride
+            stride *= n_states[a]
+    result = work[free : free + size]
+    _multiply(n_states, v, union[:n_union], strides, begins[members[:n_members]], n_classes, work, result)
+    largest = result.max()
+    if largest > 0.0:
+        for place in range(size):
+            result[place] /= largest
+        for label in range(n_classes):
+            total[label] += log(largest)
+    for i in range(n_members):
+        n_axes[members[i]] = -1
+    if n_union == 0:
+        for label in range(n_classes):
+            total[label] += log(result[label]) if result[label] > 0.0 else -np.inf
+        return int(free)
+    n_axes[used], begins[used] = n_union, free
+    for u in range(n_union):
+        axes[used, u] = union[u]
+    return int(free + size)
+
+
+@kernel
+def _multiply(
+    n_states: Array, v: int, union: Array, strides: Array, begins: Array, n_classes: int, work: Array, result: Array
+) -> None:
+    """Write, for all states of the union and classes, the sum over v of the product of the factors."""
+    n_union, n_members = len(union), len(begins)
+    counter = np.zeros(n_union, np.int64)
+    at = begins.copy()
+    product = np.empty(n_classes)
+    for place in range(0, len(result), n_classes):
+        for label in range(n_classes):
+            result[place + label] = 0.0
+        for state in range(n_states[v]):
+            product[:] = 1.0
+            for i in range(n_members):
+                begin = at[i] + state * strides[i, n_union]
+                for label in range(n_classes):
+                    product[label] *= work[begin + label]
+            for label in range(n_classes):
+                result[place + label] += product[label]
+        for u in range(n_union - 1, -1, -1):  # the next state of the union, the last column fastest
+            counter[u] += 1
+            for i in range(n_members):
+                at[i] += strides[i, u]
+            if counter[u] < n_states[union[u]]:
+                break
+            for i in range(n_members):
+                at[i] -= strides[i, u] * n_states[union[u]]
+            counter[u] = 0
