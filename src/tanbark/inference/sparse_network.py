@@ -21,8 +21,8 @@ class SparseNetwork(NamedTuple):
 
     Feature f has the parents ``parents[bounds[f] : bounds[f + 1]]``. Level l of its tree, l = 0 .. m - 1, has the number
     ``bounds[f] + l``: its contexts begin at ``firsts[...]``, counted within the tree, and the children of context v
-    for the states of parent l at ``child_starts[...] + (v - firsts[...]) * states``. The distribution of context v is
-    ``probabilities[starts[f] + v * n_states[f]]`` and following; ``logarithms`` has the same layout. ``children_first``
+    for the states of parent l at ``child_starts[...] + (v - firsts[...]) * states``. Context v has its distribution at
+    ``probabilities[starts[f] + v * n_states[f]]`` onwards; ``logarithms`` has the same layout. ``children_first``
     lists children before their parents.
     """
 
