@@ -19,7 +19,7 @@ MOST_SUMMED = 48  # missing columns of a row that are summed out; beyond, famili
 class SparseNetwork(NamedTuple):
     """The context trees of all features, one after another; the class is the first parent of every feature.
 
-    Feature f has the parents ``parents[bounds[f] : bounds[f + 1]]``. Level l of its tree, l = 0 .. m - 1, has the number
+    Feature f has the parents ``parents[bounds[f] : bounds[f + 1]]``. Level l of its tree, l from 0 on, has the number
     ``bounds[f] + l``: its contexts begin at ``firsts[...]``, counted within the tree, and the children of context v
     for the states of parent l at ``child_starts[...] + (v - firsts[...]) * states``. Context v has its distribution at
     ``probabilities[starts[f] + v * n_states[f]]`` onwards; ``logarithms`` has the same layout. ``children_first``
