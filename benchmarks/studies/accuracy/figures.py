@@ -58,20 +58,20 @@ def missing_figure(found: dict, series: dict[str, dict[str, float]], path: Path)
     other = next(name for name in found["means"] if "not" in name)
     look = looks(found)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8.6, 4.6), layout="constrained")
-        left, right = figure.subplots(1, 2, width_ratios=[1.35, 1])
+        figure = Figure(figsize=(7.5, 5.2 + 0.19 * len(series)), layout="constrained")
+        above, below = figure.subplots(2, 1, height_ratios=[4.5, 0.5 + 0.19 * len(series)])
         ends = {}
         for method, values in series.items():
             x = [places[name] for name in places if name in values]
-            left.plot(x, [values[name] for name in places if name in values], markersize=3, **look[method])
+            above.plot(x, [values[name] for name in places if name in values], markersize=3, **look[method])
             ends[method] = (x[-1], values[next(name for name in reversed(places) if name in values)])
-        direct_labels(left, ends, look)
-        left.set(xlabel="test values missing at random, %", ylabel="mean log-loss", xticks=sorted(places.values()))
-        dots(right, {m: values[other] for m, values in series.items() if other in values}, look)
-        right.set_xlabel(f"mean log-loss, {other}")
-        for ax in (left, right):
+        direct_labels(above, ends, look)
+        above.set(xlabel="test values missing at random, %", ylabel="mean log-loss", xticks=sorted(places.values()))
+        dots(below, {m: values[other] for m, values in series.items() if other in values}, look)
+        below.set_xlabel(f"mean log-loss, {other}")
+        for ax in (above, below):
             bare(ax, "left", "bottom")
-            ax.grid(axis="both" if ax is left else "x", color="#e6e6e6", linewidth=0.6)
+            ax.grid(axis="both" if ax is above else "x", color="#e6e6e6", linewidth=0.6)
             ax.set_axisbelow(True)
         save(figure, path)
 

@@ -66,4 +66,4 @@ def ebm(categorical: list[int]) -> Any:
 def khiops(categorical: list[int]) -> Any:
     from khiops.sklearn import KhiopsClassifier
 
-    return KhiopsClassifier(n_trees=0)
+    return KhiopsClassifier()
