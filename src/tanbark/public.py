@@ -50,7 +50,7 @@ from tanbark.estimators import (
     scan,
 )
 from tanbark.graph import Dag, Network
-from tanbark.params import K2, BDeu, Laplace, MEstimate
+from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate
 from tanbark.structure import LEARNERS
 
 __all__ = [
@@ -81,6 +81,7 @@ __all__ = [
     "ExactANB",
     "ExactGBN",
     "FixedStructure",
+    "Hierarchical",
     "HillClimbTAN",
     "Laplace",
     "MDLPDiscretizer",

@@ -8,12 +8,13 @@ from pytest import approx
 import tanbark as tb
 from fixtures_small import L10, TRUE_ARCS, f500
 from tanbark.errors import OptionError
-from tanbark.params import K2, BDeu, Laplace, MEstimate, estimate
+from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate, estimate
 
 families = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(
     lambda s: arrays(np.int64, s, elements=st.integers(0, 9))
 )
-smoothings = st.one_of(st.builds(K2), *(st.builds(cls, st.floats(0, 50)) for cls in (Laplace, BDeu, MEstimate)))
+numbered = [st.builds(cls, st.floats(0, 50)) for cls in (Laplace, BDeu, MEstimate)]
+smoothings = st.one_of(st.builds(K2), st.builds(Hierarchical), *numbered)
 
 
 @given(families, smoothings)

@@ -153,7 +153,8 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
 
         The tables are drawn again and again from the Dirichlet distributions that counts and prior leave them, and
         each row is predicted with all of them; missing values are marginalised. The structure is taken as it is, and so
-        are a class prior that was given and the weights of AWNB and WANBIA; expected counts of EM count as rows.
+        are a class prior that was given and the weights of AWNB and WANBIA; expected counts of EM count as rows. The
+        prior of a hierarchical CPT is the distribution with one parent fewer, which is held.
 
         Parameters
         ----------

@@ -1,6 +1,9 @@
 """Parameters: a graph and counts become a network with tables."""
 
 from tanbark.params.dirichlet import estimate, family_counts, fit
-from tanbark.params.smoothing import K2, BDeu, Laplace, MEstimate, Smoothing, as_smoothing
+from tanbark.params.smoothing import K2, BDeu, Hierarchical, Laplace, MEstimate, Smoothing, as_smoothing
 
-__all__ = ["K2", "BDeu", "Laplace", "MEstimate", "Smoothing", "as_smoothing", "estimate", "family_counts", "fit"]
+__all__ = [
+    "K2", "BDeu", "Hierarchical", "Laplace", "MEstimate", "Smoothing", "as_smoothing", "estimate", "family_counts",
+    "fit",
+]  # fmt: skip

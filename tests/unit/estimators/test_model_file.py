@@ -25,6 +25,7 @@ MODELS = {
     "tan, aic": tb.TAN(criterion="aic", root="weight"),
     "tan, bic": tb.TAN(criterion="bic", root=1, parameters=tb.BDeu(5)),
     "fixed": tb.FixedStructure(GENERAL, parameters=tb.MEstimate(2.5)),
+    "hierarchical": tb.KDB(parameters=tb.Hierarchical()),
     "fixed, tuple": tb.FixedStructure(tuple(GENERAL)),
     "fixed, set": tb.FixedStructure(set(GENERAL)),
     "by name": tb.BayesNetClassifier("tan", options={"criterion": "bic", "root": "size"}),

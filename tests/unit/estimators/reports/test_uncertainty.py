@@ -8,7 +8,7 @@ from scipy import stats
 import tanbark as tb
 from strategies import make_network
 from tanbark.estimators.reports.uncertainty import Drawing, draw_table
-from tanbark.params import K2, BDeu, Laplace, MEstimate, estimate
+from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate, estimate
 
 
 def rows(seed=0, n=300, gaps=0.0):
@@ -21,7 +21,7 @@ def rows(seed=0, n=300, gaps=0.0):
     return X, pd.Series(y, name="y").map({0: "low", 1: "mid", 2: "high"})
 
 
-@pytest.mark.parametrize("smoothing", [Laplace(2.0), K2(), BDeu(2.0), MEstimate(2.0)])
+@pytest.mark.parametrize("smoothing", [Laplace(2.0), K2(), BDeu(2.0), MEstimate(2.0), Hierarchical()])
 def test_drawn_tables_have_the_dirichlet_mean_and_variance(smoothing):
     counts = np.array([[3, 0, 9], [1, 0, 2]])
     rng = np.random.default_rng(1)
@@ -67,6 +67,7 @@ MODELS = {
     "bdeu": tb.TAN(parameters=tb.BDeu(4.0)),
     "m-estimate": tb.TAN(parameters=tb.MEstimate(3.0)),
     "likelihood": tb.TAN(parameters=0.0),
+    "hierarchical": tb.NaiveBayes(parameters="hierarchical"),
     "manb": tb.NaiveBayes(parameters=tb.MANB()),
     "wanbia": tb.NaiveBayes(parameters=tb.WANBIA()),
     "normalized": tb.NaiveBayes(parameters=tb.WANBIA(normalize=True)),
