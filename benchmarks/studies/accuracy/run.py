@@ -33,7 +33,7 @@ class Settings:
     data: Path
     results: Path
     jobs: int = 2
-    limit: float = 300.0
+    limit: float = 900.0
     budget: float = float("inf")
     pythons: dict[str, str] = field(default_factory=dict)
     again: bool = False
