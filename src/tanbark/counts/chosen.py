@@ -82,8 +82,9 @@ class ChosenCounts:
         places = starts[np.searchsorted(keys, self._keys(np.take_along_axis(sets, patterns, axis=1)))]
         shape = self._states[sets[0]]
         found = np.empty((len(sets), *shape), self.flat.dtype)
-        for pattern in np.unique(patterns, axis=0):
-            some = (patterns == pattern).all(axis=1)
+        kinds = np.ravel_multi_index(tuple(patterns.T), (sets.shape[1],) * sets.shape[1])
+        for first in np.unique(kinds, return_index=True)[1]:
+            pattern, some = patterns[first], kinds == kinds[first]
             kept = self.flat[places[some][:, None] + np.arange(shape.prod())].reshape(-1, *shape[pattern])
             found[some] = kept.transpose(0, *(1 + np.argsort(pattern)))
         return found

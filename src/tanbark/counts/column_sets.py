@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from tanbark.arrays import Array, Integers
+from tanbark.arrays import Array, Bools, Integers
 
 ColumnSet = tuple[int, ...]
 
@@ -43,6 +43,15 @@ class ColumnSets(Sequence[ColumnSet]):
             return [self[number] for number in range(*place.indices(len(self)))]
         number = range(len(self))[place]
         return tuple(self.members[self.ends[number] : self.ends[number + 1]].tolist())
+
+    def chosen(self, mask: Bools) -> ColumnSets:
+        """Return the sets that a mask marks.
+
+        >>> list(ColumnSets.of([(3, 1), (2,), (0, 4)]).chosen(np.array([True, False, True])))
+        [(3, 1), (0, 4)]
+        """
+        sizes = np.diff(self.ends)
+        return ColumnSets(self.members[np.repeat(mask, sizes)], np.append(0, np.cumsum(sizes[mask])))
 
     def measure(self, states: Integers) -> tuple[Integers, Integers]:
         """Return the number of cells of each set's table, and the most states that a column in it has."""

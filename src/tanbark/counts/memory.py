@@ -83,7 +83,7 @@ class MemoryCounts(CountEngine):
             if chosen.all() and len(sets):
                 count(laid_out, starts, flat)
             elif chosen.any():
-                count(ColumnSets.of([sets[place] for place in np.flatnonzero(chosen).tolist()]), starts[chosen], flat)
+                count(laid_out.chosen(chosen), starts[chosen], flat)
         return flat
 
     def cells(self, sets: Sequence[ColumnSet]) -> list[tuple[Integers, Counts]]:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
 from tanbark.arrays import Floats, Integers
 from tanbark.counts import CountEngine
 from tanbark.counts.column_sets import ColumnSets, cut
 from tanbark.counts.information import measure_tables
+from tanbark.graph.spanning import pair_indices
 from tanbark.machine import thread_count
 from tanbark.table import Schema
 
+MOST_FEATURES = 1448  # whose pairs are ranked: about 2**20 pairs
+
 
 def all_super_parents(schema: Schema, order: int) -> Integers:
-    """List all sets of ``order`` features, (n_sets, order), in lexicographic order."""
-    return np.array(list(combinations(range(schema.target), order)), np.int64).reshape(-1, order)
+    """List all sets of ``order`` features (1 or 2), (n_sets, order), in lexicographic order."""
+    return _sets_of(np.arange(schema.target), order)
+
+
+def _sets_of(features: Integers, order: int) -> Integers:
+    return features[np.stack(pair_indices(len(features)), axis=1)] if order == 2 else features[:, None]
 
 
 def model_cells(schema: Schema, models: Integers) -> Integers:
@@ -27,7 +32,10 @@ def model_cells(schema: Schema, models: Integers) -> Integers:
 
 def super_parent_cells(schema: Schema, order: int) -> int:
     """Number of entries that the CPTs of all models with ``order`` super-parents take."""
-    return int(model_cells(schema, all_super_parents(schema, order)).sum())
+    sizes = schema.cardinalities[:-1]
+    total = sum(sizes)
+    states = total if order == 1 else (total * total - sum(size * size for size in sizes)) // 2
+    return states * total * schema.cardinalities[-1]
 
 
 def choose_super_parents(counts: CountEngine, order: int, max_cells: int) -> Integers:
@@ -38,12 +46,17 @@ def choose_super_parents(counts: CountEngine, order: int, max_cells: int) -> Int
 
     .. math:: I(S; C) - \frac{(r_S - 1) (r_C - 1)}{2 N}
 
-    Returns (n_sets, order), in lexicographic order.
+    Of more than about 1,400 features, pairs of those of highest information are candidates. Returns (n_sets, order), in
+    lexicographic order.
     """
-    models = all_super_parents(counts.schema, order)
+    if super_parent_cells(counts.schema, order) <= max_cells:
+        return all_super_parents(counts.schema, order)
+    features = np.arange(counts.schema.target)
+    if order == 2 and len(features) > MOST_FEATURES:
+        worth = _information(counts, features[:, None])
+        features = np.sort(np.argsort(-worth, kind="stable")[:MOST_FEATURES])
+    models = _sets_of(features, order)
     cells = model_cells(counts.schema, models)
-    if cells.sum() <= max_cells:
-        return models
     fitting = cells <= max_cells
     models, cells = models[fitting], cells[fitting]
     chosen, left, least = [], max_cells, int(cells.min(initial=max_cells))
@@ -86,5 +99,14 @@ def needed_sets(schema: Schema, models: tuple[Integers, ...]) -> tuple[Integers,
         distinct = (children[:, :-1] != children[:, -1:]).all(axis=1)
         needed.setdefault(order, []).append(some)
         needed.setdefault(order + 1, []).append(np.sort(children[distinct], axis=1))
-    found = [np.unique(np.concatenate(parts), axis=0) for _, parts in sorted(needed.items())]
+    found = [_distinct(np.concatenate(parts), target) for _, parts in sorted(needed.items())]
     return tuple(np.column_stack([some, np.full(len(some), target)]) for some in found if len(some))
+
+
+def _distinct(sets: Integers, n: int) -> Integers:
+    """Return the different sets of columns below n, in lexicographic order."""
+    if not sets.shape[1]:
+        return sets[:1]
+    shape = (n,) * sets.shape[1]
+    keys = np.unique(np.ravel_multi_index(tuple(sets.T), shape))
+    return np.column_stack(np.unravel_index(keys, shape)).astype(np.int64)

@@ -8,6 +8,7 @@ import pytest
 import naive
 from strategies import make_table
 from tanbark.counts import MemoryCounts
+from tanbark.inference.aode import selection
 from tanbark.inference.aode.selection import all_super_parents, choose_super_parents, needed_sets
 from tanbark.scores import mutual_information
 
@@ -19,13 +20,14 @@ def table():
     return make_table(np.random.default_rng(0), SIZES, 200, gaps=0.1)
 
 
+def corrected_information(table, columns):
+    counts = naive.table(table.codes, SIZES, (*columns, 5)).reshape(-1, SIZES[-1])
+    return mutual_information(counts) - (len(counts) - 1) * (SIZES[-1] - 1) / 2 / counts.sum()
+
+
 def slow_choice(table, order, max_cells):
     """Sets by falling corrected information; each enters if it still fits."""
-    worth = {}
-    for columns in itertools.combinations(range(5), order):
-        counts = naive.table(table.codes, SIZES, (*columns, 5)).reshape(-1, SIZES[-1])
-        bias = (len(counts) - 1) * (SIZES[-1] - 1) / 2 / counts.sum()
-        worth[columns] = mutual_information(counts) - bias
+    worth = {columns: corrected_information(table, columns) for columns in itertools.combinations(range(5), order)}
     chosen, left = [], max_cells
     for columns in sorted(worth, key=lambda columns: -worth[columns]):
         cells = int(np.prod([SIZES[c] for c in columns])) * sum(SIZES[:-1]) * SIZES[-1]
@@ -48,6 +50,15 @@ def test_one_pass_or_several_choose_the_same(table, monkeypatch):
     whole = choose_super_parents(MemoryCounts(table), 2, 1200)
     monkeypatch.setattr(MemoryCounts, "most_cells", 20)
     assert np.array_equal(choose_super_parents(MemoryCounts(table), 2, 1200), whole)
+
+
+def test_of_very_many_features_the_most_informative_are_paired(table, monkeypatch):
+    monkeypatch.setattr(selection, "MOST_FEATURES", 3)
+    max_cells = 60 * sum(SIZES[:-1]) * SIZES[-1]
+    found = choose_super_parents(MemoryCounts(table), 2, max_cells)
+    worth = {feature: corrected_information(table, (feature,)) for feature in range(5)}
+    best = sorted(sorted(worth, key=lambda feature: -worth[feature])[:3])
+    assert found.tolist() == [list(pair) for pair in itertools.combinations(best, 2)]
 
 
 def test_needed_sets_of_all_models_are_those_that_are_stored(table):
