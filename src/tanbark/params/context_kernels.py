@@ -51,15 +51,17 @@ def passed_on(n: float, a: float) -> float:
 
 
 @kernel
-def grow(codes: Array, parents: Array, states: Array) -> tuple[Array, Array, Array, Array, Array]:
-    """Number the contexts of all rows; a row stops at its first missing parent.
+def grow(
+    codes: Array, parents: Array, states: Array, weights: Array, least: float
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Number the contexts of all rows; a row stops at its first missing parent, or where a context has few rows.
 
-    ``states`` has the number of states of every parent; a larger code is a missing value. Returns the children, their
-    starts and the levels (see ContextTree), the context above each one, and ``contexts[level, row]``, -1 where a row
-    has stopped.
+    ``states`` has the number of states of every parent; a larger code is a missing value. Below the first parent, a
+    context needs ``least`` rows. Returns the children, their starts and the levels (see ContextTree), the context above
+    each one, and ``contexts[level, row]``, -1 where a row has stopped.
     """
-    # Idea: one pass over the rows per level; a dense row of children for each context of the level above.
-    # Cost: O(rows x parents), and as many children as contexts times states.
+    # Idea: two passes over the rows per level, one that counts, one that numbers; a dense row of children for each
+    # context of the level above. Cost: O(rows x parents), and as many children as contexts times states.
     n_levels, n_rows = len(parents), codes.shape[1]
     levels = np.zeros(n_levels + 2, np.int64)
     starts = np.zeros(n_levels + 1, np.int64)
@@ -69,21 +71,27 @@ def grow(codes: Array, parents: Array, states: Array) -> tuple[Array, Array, Arr
     children = np.empty(0, np.int32)
     for level in range(n_levels):
         first, n_states, found = levels[level], states[level], levels[level + 1]
-        new = np.full((levels[level + 1] - first) * n_states, NONE, np.int32)
+        size = (levels[level + 1] - first) * n_states
+        new, rows = np.full(size, NONE, np.int32), np.zeros(size)
         values, here, below = codes[parents[level]], contexts[level], contexts[level + 1]
+        needed = least if level > 0 else 0.0
         for row in range(n_rows):
             v, state = here[row], np.int64(values[row])
-            if v < 0 or state >= n_states:
+            if v >= 0 and state < n_states:
+                rows[(v - first) * n_states + state] += weights[row] if len(weights) else 1.0
+        for row in range(n_rows):
+            v, state = here[row], np.int64(values[row])
+            at = (v - first) * n_states + state
+            if v < 0 or state >= n_states or rows[at] < needed:
                 below[row] = NONE
                 continue
-            at = (v - first) * n_states + state
             if new[at] < 0:
                 new[at] = found
                 above[found] = v
                 found += 1
             below[row] = new[at]
         levels[level + 2] = found
-        starts[level + 1] = starts[level] + len(new)
+        starts[level + 1] = starts[level] + size
         children = np.concatenate((children, new))
     return children, starts, levels, above[: levels[n_levels + 1]].copy(), contexts
 

@@ -6,7 +6,8 @@ For P(x | p1, ..., pm) the parents have an order. The distribution in the contex
 
 where t are counts in the deepest context, and the expected number of tables of a Chinese restaurant process above: of
 n rows a context passes t = a (psi(a + n) - psi(a)) on, with a = c_l theta_{l-1}(x). The concentration c_l maximises the
-evidence. Contexts without rows are not stored: they have the distribution of the longest context that was seen.
+evidence. Contexts with fewer than two rows are not stored: they have the distribution of the context above. This changes
+no other context, since a single row passes one table on and has no influence on the concentration.
 
 Petitjean, Buntine, Webb and Zaidi (2018), Accurate parameter estimation for Bayesian network classifiers using
 hierarchical Dirichlet processes, sample the tables instead.
@@ -22,6 +23,7 @@ import numpy as np
 from tanbark.arrays import Array, Floats, Integers
 
 NO_WEIGHTS = np.zeros(0)
+LEAST_ROWS = 2.0  # of a stored context below the first parent
 
 
 class ContextTree(NamedTuple):
@@ -73,8 +75,8 @@ def fit_tree(
 
     sizes = np.asarray(states, np.int64)
     columns = np.asarray(parents, np.int64)
-    children, starts, levels, above, contexts = kernels.grow(codes, columns, sizes[columns])
     given = NO_WEIGHTS if weights is None else weights
+    children, starts, levels, above, contexts = kernels.grow(codes, columns, sizes[columns], given, LEAST_ROWS)
     rows = kernels.count(codes[node], int(sizes[node]), given, contexts, len(above))
     return ContextTree(children, starts, sizes[columns], levels, *kernels.shrink(rows, above, levels)), contexts
 

@@ -84,12 +84,25 @@ def test_a_deterministic_node_is_hardly_shrunk_and_an_independent_one_strongly()
 
 
 def test_contexts_without_rows_read_the_longest_context_seen():
-    codes = np.array([[0, 0, 1, 1, 0], [0, 0, 1, 1, 0], [0, 1, 0, 0, 1]], np.uint8)
+    codes = np.array([[0, 0, 1, 1, 0, 0], [0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 1, 0]], np.uint8)
     tree, _ = fit_tree(codes, 0, [1, 2], (2, 2, 3))
     cpt = dense(tree)
     assert cpt.shape == (2, 3, 2)
     np.testing.assert_array_equal(cpt[0, 2], tree.probabilities[tree.children[0]])
     np.testing.assert_array_equal(cpt[1, 1], tree.probabilities[tree.children[1]])
+
+
+def test_a_context_of_one_row_reads_the_context_above_and_changes_no_other():
+    codes = np.array([[0, 0, 1, 1, 0, 1], [0, 0, 0, 0, 0, 0], [0, 0, 1, 1, 0, 2]], np.uint8)
+    tree, contexts = fit_tree(codes, 0, [1, 2], (2, 1, 3))
+    assert contexts[2].tolist() == [2, 2, 3, 3, 2, -1]
+    np.testing.assert_array_equal(dense(tree)[0, 2], tree.probabilities[1])
+    children, starts, levels, above, all_of_them = kernels.grow(
+        codes, np.array([1, 2]), np.array([1, 3]), np.zeros(0), 1.0
+    )
+    rows = kernels.count(codes[0], 2, np.zeros(0), all_of_them, len(above))
+    _, _, probabilities, _ = kernels.shrink(rows, above, levels)
+    np.testing.assert_allclose(probabilities[:4], tree.probabilities, atol=2e-3)  # sweeps end at a tolerance
 
 
 def test_weights_are_repeats():
@@ -111,7 +124,7 @@ def test_relabelling_states_permutes_the_cpt():
 def held(codes, tree, row):
     """Fit again without a row, concentrations held, the tables of all contexts settled again."""
     rest = np.delete(codes, row, axis=1)
-    children, starts, levels, above, contexts = kernels.grow(rest, np.array([1, 2]), np.array([2, 4]))
+    children, starts, levels, above, contexts = kernels.grow(rest, np.array([1, 2]), np.array([2, 4]), np.zeros(0), 2.0)
     rows = kernels.count(rest[0], 3, np.zeros(0), contexts, len(above))
     c = tree.concentrations
     p = np.full(rows.shape, 1 / 3)
