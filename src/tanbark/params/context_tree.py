@@ -6,7 +6,7 @@ For P(x | p1, ..., pm) the parents have an order. The distribution in the contex
 
 where t are counts in the deepest context, and the expected number of tables of a Chinese restaurant process above: of
 n rows a context passes t = a (psi(a + n) - psi(a)) on, with a = c_l theta_{l-1}(x). The concentration c_l maximises the
-evidence. Contexts with fewer than two rows are not stored: they have the distribution of the context above. This changes
+evidence. Contexts of fewer than two rows are not stored: they have the distribution of the context above. This changes
 no other context, since a single row passes one table on and has no influence on the concentration.
 
 Petitjean, Buntine, Webb and Zaidi (2018), Accurate parameter estimation for Bayesian network classifiers using

@@ -88,7 +88,7 @@ def grow_families(
     n_contexts = n_children = 0
     for family, members in enumerate(families):
         columns = np.asarray(members, np.int64)
-        children, starts, levels, above, found = context_kernels.grow(codes, columns, sizes[columns])
+        children, starts, levels, above, found = context_kernels.grow(codes, columns, sizes[columns], NO_WEIGHTS, 1.0)
         contexts[family] = found.max(axis=0) + n_contexts  # deeper contexts have higher numbers
         children = np.where(children >= 0, children + n_contexts, -1).astype(np.int32)
         above = (above + n_contexts).astype(np.int32)

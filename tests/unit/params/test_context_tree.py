@@ -97,9 +97,7 @@ def test_a_context_of_one_row_reads_the_context_above_and_changes_no_other():
     tree, contexts = fit_tree(codes, 0, [1, 2], (2, 1, 3))
     assert contexts[2].tolist() == [2, 2, 3, 3, 2, -1]
     np.testing.assert_array_equal(dense(tree)[0, 2], tree.probabilities[1])
-    children, starts, levels, above, all_of_them = kernels.grow(
-        codes, np.array([1, 2]), np.array([1, 3]), np.zeros(0), 1.0
-    )
+    _, _, levels, above, all_of_them = kernels.grow(codes, np.array([1, 2]), np.array([1, 3]), np.zeros(0), 1.0)
     rows = kernels.count(codes[0], 2, np.zeros(0), all_of_them, len(above))
     _, _, probabilities, _ = kernels.shrink(rows, above, levels)
     np.testing.assert_allclose(probabilities[:4], tree.probabilities, atol=2e-3)  # sweeps end at a tolerance
