@@ -263,13 +263,25 @@ def test_no_task_is_begun_without_time(study, folder, tmp_path, capsys):
 
 def test_a_task_beyond_its_limit_is_stopped_and_noted(study, folder, tmp_path):
     settings = study.run.Settings(folder, tmp_path, jobs=1, limit=0.01)
-    tasks = [study.tasks.Task("first", split, "NaiveBayes", 0, (("random", 0),)) for split in (0, 1)]
+    tasks = [study.tasks.Task(name, 0, "NaiveBayes", 0, (("random", 0),)) for name in ("first", "second")]
     study.run.run_all(tasks, settings, "commit")
     found = study.tasks.load(tmp_path)
     assert [result["error"] for result in found.values()] == ["stopped after 0.01 s"] * 2
     assert not study.run.todo(tasks, settings, "commit")
     assert study.run.todo(tasks, study.run.Settings(folder, tmp_path, retry=True), "commit") == tasks
     assert study.run.todo(tasks, study.run.Settings(folder, tmp_path, again=True), "other") == tasks
+
+
+def test_what_was_stopped_is_not_run_in_other_splits_and_variants(study, folder, tmp_path):
+    settings = study.run.Settings(folder, tmp_path, jobs=1, limit=0.01)
+    plain, variant = "Logistic regression", "Logistic regression + temperature"
+    asked = [("first", 0, plain), ("first", 1, plain), ("first", 0, variant)]
+    study.run.run_all([study.tasks.Task(*task, 0, (("random", 0),)) for task in asked], settings, "commit")
+    errors = [result["error"] for result in study.tasks.load(tmp_path).values()]
+    assert errors == ["stopped after 0.01 s", *["not run: the method was stopped on this set before"] * 2]
+    again = [study.tasks.Task("second", 0, plain, 0, (("random", 0),))]
+    study.run.run_all(again, study.run.Settings(folder, tmp_path, jobs=1), "commit")
+    assert "accuracy" in study.tasks.load(tmp_path)["second", 0, plain, 0, "random", 0]
 
 
 def test_a_failure_is_noted_with_its_reason(study, folder, tmp_path):

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from benchmarks.studies.accuracy.tasks import Task, load
 
 ROOT = Path(__file__).resolve().parents[3]
 THREADS = "OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS NUMBA_NUM_THREADS KHIOPS_PROC_NUMBER".split()
+STOPPED = "stopped after"
 ONE_THREAD = dict.fromkeys(THREADS, "1")
 
 
@@ -101,7 +102,7 @@ class Worker:
             alarm.cancel()
         if late.is_set():
             self.close()
-            error = f"stopped after {self.settings.limit:g} s"
+            error = f"{STOPPED} {self.settings.limit:g} s"
         for mechanism, percent in left:
             yield {**asked, "mechanism": mechanism, "percent": percent, "error": error}
 
@@ -142,11 +143,25 @@ def todo(tasks: list[Task], settings: Settings, commit: str) -> list[Task]:
     return [task for task in kept if task.conditions]
 
 
+def too_slow(task: Task, results: Iterable[dict]) -> bool:
+    """Return whether the fit of the plain method exceeded its time on the same set, so that more of it would too."""
+    base = METHODS[task.method].base
+    return task.rows == 0 and any(
+        result["set"] == task.name and result["method"] == base and result["rows"] == result["percent"] == 0
+        and result.get("error", "").startswith(STOPPED)
+        for result in results
+    )  # fmt: skip
+
+
 def run_all(tasks: list[Task], settings: Settings, commit: str) -> None:
     """Run tasks in order until all are done or no time is left."""
     left = deque(todo(tasks, settings, commit))
     print(f"{len(tasks) - len(left)} of {len(tasks)} tasks are done", flush=True)
     end, lock, errors = time.monotonic() + settings.budget, threading.Lock(), []
+    known = load(settings.results).values()
+    stopped = (
+        [] if settings.retry else [r for r in known if "error" in r and (not settings.again or r["commit"] == commit)]
+    )
 
     def serve() -> None:
         workers: dict[str, Worker] = {}
@@ -154,9 +169,12 @@ def run_all(tasks: list[Task], settings: Settings, commit: str) -> None:
             while left and time.monotonic() < end and not errors:
                 with lock:
                     task = left.popleft() if left else None
-                if task is not None:
+                if task is not None and too_slow(task, stopped):
+                    note(task, "not run: the method was stopped on this set before", settings, commit, lock)
+                elif task is not None:
                     python = settings.python(task.method)
-                    one(workers.setdefault(python, Worker(python, settings)), task, settings, commit, lock)
+                    worker = workers.setdefault(python, Worker(python, settings))
+                    stopped.extend(one(worker, task, settings, commit, lock))
         except Exception as error:
             errors.append(error)
         finally:
@@ -173,17 +191,28 @@ def run_all(tasks: list[Task], settings: Settings, commit: str) -> None:
     print(f"{len(left)} tasks left" + ("; the same command goes on with them" if left else ""), flush=True)
 
 
-def one(worker: Worker, task: Task, settings: Settings, commit: str, lock: threading.Lock) -> None:
-    """Run a task and write its results as they come."""
-    begun, failed = time.monotonic(), None
+def note(task: Task, error: str, settings: Settings, commit: str, lock: threading.Lock) -> None:
+    """Write why a task has no results."""
+    for name, split, method, rows, mechanism, percent in task.keys:
+        result = {"set": name, "split": split, "method": method, "rows": rows, "mechanism": mechanism}
+        with lock:
+            lines.append(
+                settings.results / "results.jsonl", {**result, "percent": percent, "error": error, "commit": commit}
+            )
+
+
+def one(worker: Worker, task: Task, settings: Settings, commit: str, lock: threading.Lock) -> list[dict]:
+    """Run a task, write its results as they come, and return those that are errors."""
+    begun, failed = time.monotonic(), []
     for result in worker.run(task):
-        failed = result.get("error", failed)
+        failed += [result] if "error" in result else []
         with lock:
             lines.append(settings.results / "results.jsonl", {**result, "commit": commit})
             note_versions(settings.results / "versions.json", worker.versions)
     rows = f" {task.rows} rows" if task.rows else ""
     told = f"{task.name} {task.split} {task.method}{rows}: {time.monotonic() - begun:.1f} s"
-    print(told + (f" ({failed})" if failed else ""), flush=True)
+    print(told + (f" ({failed[-1]['error']})" if failed else ""), flush=True)
+    return failed
 
 
 def note_versions(path: Path, found: dict[str, str]) -> None:
