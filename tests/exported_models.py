@@ -35,8 +35,12 @@ def makers():
     yield "weighted tree", tb.TAN(parameters=tb.AWNB())
     yield "gap states", tb.TAN(missing="category")
     yield "chow-liu", tb.ChowLiuTree()
+    yield "tempered", tb.TAN(temperature=0.6)
+    yield "tempered zeros", tb.TAN(temperature=0.1, parameters=0)
+    yield "tempered kdb", tb.KDB(max_parents=2, temperature="auto")
     for name, arcs in GRAPHS.items():
         yield name, tb.FixedStructure(arcs)
+        yield f"tempered {name}", tb.FixedStructure(arcs, temperature=1.5)
 
 
 MODELS = dict(makers())

@@ -52,6 +52,8 @@ def calls(clf, X, y, folder):
         "predict_joint_log_proba": lambda: clf.predict_joint_log_proba(X),
         "predict_proba_interval": lambda: clf.predict_proba_interval(X[:5], n_draws=20),
         "predict_file": lambda: clf.predict_file(folder / "rows.parquet", folder / "out.csv", proba=True),
+        "leave_one_out_proba": lambda: clf.leave_one_out_proba(X, y),
+        "leave_one_out_measures": lambda: clf.leave_one_out_measures(X, y),
         "support": lambda: clf.support(X), "save": lambda: clf.save(folder / "model.json"),
     }  # fmt: skip
 

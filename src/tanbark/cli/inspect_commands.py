@@ -182,8 +182,10 @@ def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...
 
     loaded = load_model(model)
     writers: dict[str, Any] = {name: each.dumps for name, each in FORMATS.items()}
-    writers |= {"sql": lambda network: to_sql(network, table=relation, keep=keep), "python": to_python}
-    write(find("--to", form, writers)(network_of(loaded, model)), out)
+    network = network_of(loaded, model)
+    scorers = {"sql": lambda found: to_sql(found, table=relation, keep=keep), "python": to_python}
+    writer = find("--to", form, {**writers, **scorers})
+    write(writer(loaded if form in scorers else network), out)
 
 
 @click.command(short_help="List the learners with their references.")

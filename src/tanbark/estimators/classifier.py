@@ -185,8 +185,12 @@ class TableClassifier(TablePredictor, TableLearner):
     arc_frequencies = Absent("it is one model; dag_.arcs() lists the arcs of a network.")
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
-        """Return log P(class, observed values) for every row and class."""
-        return self._joint(self._codes(X))
+        """Return log P(class, observed values) for every row and class, whatever the temperature."""
+        return self._untempered(self._codes(X))
+
+    def _untempered(self, codes: Codes) -> Floats:
+        """Return log P(class, observed), without a temperature."""
+        return self._joint(codes)
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the total log P(label, observed values) in nats; higher is better."""

@@ -46,7 +46,7 @@ def _all_or_nothing(method: Method) -> Method:
 
 def _learns_from_counts(classifier: TableLearner) -> bool:
     """Allow learning step by step where the learner needs nothing but counts that can be kept."""
-    if classifier._stored_order() == 0:
+    if classifier._stored_order() == 0 or classifier._fits_to_rows():
         msg = f"{type(classifier).__name__} with these options cannot learn from counts alone; use fit with all rows."
         raise AttributeError(msg)
     return True
@@ -80,6 +80,13 @@ class TableLearner(TableOptions, BaseEstimator):
         """Return whether rows that are read in batches are to be brought into memory, because learning needs them."""
         return False
 
+    def _fits_to_rows(self) -> bool:
+        """Return whether a part of the model is fitted to the rows once the CPTs are there."""
+        return False
+
+    def _fit_to_rows(self, rows: MemoryCounts | PartitionedCounts) -> None:
+        """Fit what needs a pass over the rows once the CPTs are there."""
+
     # ------------------------------------------------------------------ learning
 
     @_all_or_nothing
@@ -107,13 +114,16 @@ class TableLearner(TableOptions, BaseEstimator):
         engine = open_counts(self, as_scan(X, target, y, sample_weight))
         counts = self._count(engine)
         self._fit_counts(counts, engine.collected() if self._collects_rows(engine) else None)
+        self._fit_to_rows(engine)
         self.passes_ = engine.passes.total
         return self
 
     def _fit_table(self, table: CodedTable) -> Self:
         """Count coded rows, whose schema and classes are known, and learn from them."""
         rows = MemoryCounts(table, n_jobs=self.n_jobs)
-        return self._fit_counts(self._count(rows), rows)
+        self._fit_counts(self._count(rows), rows)
+        self._fit_to_rows(rows)
+        return self
 
     def _count(self, engine: MemoryCounts | PartitionedCounts) -> CountEngine:
         """Return the counts that suffice to learn, kept in ``counts_``, if they are few; otherwise the engine."""

@@ -143,6 +143,7 @@ def _network_document(model: NetworkClassifier) -> dict[str, Any]:
         "structure_score": score if math.isfinite(score) else None,
         "weights": None if weights is None else [weights[name] for name in model.schema_.names[:-1]],
         "counts": [table.ravel().tolist() for table in model.family_counts_],
+        **({"temperature": model.temperature_} if model.temperature == "auto" else {}),
     }
 
 
@@ -161,8 +162,10 @@ def _check_writable(model: TableClassifier) -> None:
     if dtype.kind not in LABELS and dtype.name not in LABELS:
         msg = f"Labels of type {dtype.name} cannot be written to a model file. Make them strings or numbers before fit."
         raise OptionError(msg)
-    ours, again = _network(model), _network(copy(model)._estimate())
-    if not all(np.array_equal(a, b) for a, b in zip(ours.log_tables, again.log_tables, strict=True)):
+    second = copy(model)._estimate()
+    same_temperature = getattr(model, "temperature_", 1.0) == getattr(second, "temperature_", 1.0)
+    cpts = zip(_network(model).log_tables, _network(second).log_tables, strict=True)
+    if not same_temperature or not all(np.array_equal(a, b) for a, b in cpts):
         msg = "Options were changed after fit, so the file would not predict as this model does. Fit it again first."
         raise OptionError(msg)
 
@@ -250,6 +253,10 @@ def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None
     model.family_counts_ = _counts(document["counts"], schema, model.dag_)
     if score is not None:
         model.structure_score_ = float(score)
+    if model.temperature == "auto":
+        temperature = document["temperature"]
+        demand(is_number(temperature) and temperature > 0, "the temperature is no number above 0")
+        model.temperature_ = float(temperature)
     weighted = bool(getattr(model.parameters, "weighs", False))
     demand(weighted == (weights is not None), "weights and parameters do not go together")
     if weighted:

@@ -13,17 +13,20 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
+from tanbark.checks import check_positive
 from tanbark.counts import CountEngine, MemoryCounts, PartitionedCounts, StoredCounts
 from tanbark.errors import OptionError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.options import NetworkOptions
 from tanbark.estimators.parts.parameters import EM, ParameterEstimator
+from tanbark.estimators.reports import leave_one_out
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import feature_support, network_counts, proba_interval
 from tanbark.evaluation.folds import make_evaluator
+from tanbark.evaluation.temperature import fit_temperature
 from tanbark.graph import Dag, Network
-from tanbark.inference import joint_log_proba
+from tanbark.inference import class_log_prior, joint_log_proba, temper
 from tanbark.inference.junction import pair_marginals
 from tanbark.params import Laplace, Smoothing, as_smoothing, family_counts, fit
 from tanbark.structure import LEARNERS, Learner
@@ -42,6 +45,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
     family_counts_: tuple[NDArray[Any], ...]
     network_: Network
     parameters_: ParameterEstimator
+    temperature_: float
     structure_score_: float
     history_: History
     report_: Any
@@ -82,6 +86,17 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             msg = f"missing='em' needs parameters=EM() or a smoothing; got {self.parameters!r}."
             raise OptionError(msg)
         self._smoothing()
+        if isinstance(self.temperature, str):
+            find("temperature, where it is not a number above 0,", self.temperature, {"auto": None})
+        elif self.temperature is not None:
+            check_positive("temperature", self.temperature)
+
+    def _fits_to_rows(self) -> bool:
+        return bool(self.temperature == "auto")
+
+    def _fit_to_rows(self, rows: MemoryCounts | PartitionedCounts) -> None:
+        if self._fits_to_rows():
+            self.temperature_ = fit_temperature(leave_one_out.open_model(self), rows, n_jobs=self.n_jobs)
 
     def _learn_structure(self, counts: CountEngine, rows: MemoryCounts | None) -> None:
         learner, options = self._learner()
@@ -130,6 +145,8 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
                 network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
             network = self.parameters_.estimate(network, self.family_counts_, smoothing, rows)
         self.network_ = network
+        if self.temperature != "auto":
+            self.temperature_ = 1.0 if self.temperature is None else float(self.temperature)
         self.n_parameters_ = network.n_parameters
         return self
 
@@ -139,8 +156,12 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             return StoredCounts(self.schema_, 1, np.concatenate([table.ravel() for table in tables]))
         return super()._stored_counts()
 
-    def _joint(self, codes: Codes) -> Floats:
+    def _untempered(self, codes: Codes) -> Floats:
         return joint_log_proba(self.network_, codes, n_jobs=self.n_jobs)
+
+    def _joint(self, codes: Codes) -> Floats:
+        joint = self._untempered(codes)
+        return joint if self.temperature_ == 1.0 else temper(joint, class_log_prior(self.network_), self.temperature_)
 
     def _support(self, codes: Codes) -> tuple[Floats, Floats]:
         total = float(self.family_counts_[self.schema_.target].sum())
@@ -178,6 +199,53 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         """
         return proba_interval(self, self._codes(X), level=level, n_draws=n_draws, random_state=random_state)
 
+    def leave_one_out_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
+        """Return the class probabilities of the training rows, each as if it had not been among them.
+
+        The count of a row is taken out of every CPT, in one pass over the rows and without learning again. Structure,
+        cut points, weights of features and the temperature are held, so the probabilities are a little too good where
+        the structure was fitted closely to few rows; :func:`cross_validate_network` learns everything again. With EM,
+        the expected counts of a row in families with missing values are not taken out.
+
+        Parameters
+        ----------
+        X, y : the training rows and their labels
+        sample_weight : array-like, optional
+            The weights that the rows were learnt with. A row of weight 3 stands for three, one of which is left out.
+
+        Returns
+        -------
+        (n_rows, n_classes) array, as of ``predict_proba``
+
+        Examples
+        --------
+        >>> import tanbark as tb
+        >>> X, y = [["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1]
+        >>> clf = tb.NaiveBayes().fit(X, y)
+        >>> clf.predict_proba(X)[0].round(2).tolist(), clf.leave_one_out_proba(X, y)[0].round(2).tolist()
+        ([0.75, 0.25], [0.64, 0.36])
+        """
+        check_is_fitted(self)
+        return leave_one_out.left_out_proba(self, X, y, sample_weight)[0]
+
+    def leave_one_out_measures(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, float]:
+        """Measure ``leave_one_out_proba`` of the training rows against their labels.
+
+        Returns
+        -------
+        dict with accuracy, balanced_accuracy, log_loss (nats per row), brier, auc and calibration_error
+            Every row counts once, whatever its weight.
+
+        Examples
+        --------
+        >>> import tanbark as tb
+        >>> clf = tb.NaiveBayes().fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1])
+        >>> clf.leave_one_out_measures([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1])["accuracy"]
+        1.0
+        """
+        check_is_fitted(self)
+        return leave_one_out.left_out_measures(self, X, y, sample_weight)
+
     def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
         """Make a page that answers questions to the model by clicking, and write it to a file where one is named.
 
@@ -192,4 +260,4 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         network = self.network_
         parents = tuple(tuple(p for p in found if p != network.target) for found in network.dag.parents)
         order = tuple(node for node in network.dag.order if node != network.target)
-        return Explained(network.schema, order, parents, lambda codes: joint_log_proba(network, codes))
+        return Explained(network.schema, order, parents, self._joint)

@@ -37,6 +37,7 @@ class NetworkOptions(TableOptions):
     """The options of every classifier with one network."""
 
     missing: str = "available-case"
+    temperature: Any = None
 
 
 @dataclass(eq=False, repr=False, match_args=False, kw_only=True)
@@ -235,6 +236,12 @@ OPTIONS: dict[str, Option] = {
         "Steps that may follow one another without a new best score; 0 stops at the first local optimum.",
     ),
     "tabu_length": Option("int", "How many of the last graphs may not be entered again."),
+    "temperature": Option(
+        '"auto" or float',
+        "The exponent of the likelihood in the posterior, P(class) P(values | class)^temperature; below 1 it is less "
+        'extreme. "auto" minimises the log-loss of the training rows, each without its own count; that takes '
+        "one more pass over the rows. None is 1: the posterior of the network.",
+    ),
     "time_limit": Option("float", "Seconds for the integer programme; if it ends early, it warns and reports the gap."),
     "tol": Option("float", "When to stop: the least improvement that is worth another step."),
     "verbose": Option(
@@ -263,7 +270,7 @@ REASONS: dict[str, str] = {
 }
 
 NETWORK = """network_ : Network
-        The learnt network: CPTs, families, Markov blanket, a text drawing.
+        The learnt network: CPTs, families, Markov blanket, a text drawing. Its queries know no temperature.
     dag_ : Dag
         Its graph; ``dag_.arcs()`` lists (parent, child) names.
     classes_ : array of the labels
@@ -273,6 +280,8 @@ NETWORK = """network_ : Network
         The smoothing of the CPTs.
     family_counts_ : tuple of arrays
         The counts that the CPTs were estimated from.
+    temperature_ : float
+        The exponent of the likelihood in class probabilities; 1 where no temperature was asked for.
     n_parameters_ : int
         Number of free parameters."""
 

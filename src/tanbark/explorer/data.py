@@ -47,6 +47,7 @@ def page_data(model: Network | NetworkClassifier, *, title: str | None = None) -
         "order": list(network.dag.order),
         "axes": [list(network.axes(node)) for node in range(len(network.tables))],
         "tables": [_flat(table) for table in network.tables],
+        "temperature": getattr(model, "temperature_", 1.0),
         "exponents": None if network.exponents is None else list(map(float, network.exponents)),
         "cliques": [list(scope) for scope in tree.scopes],
         "above": list(tree.parent),

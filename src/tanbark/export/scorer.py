@@ -20,6 +20,7 @@ def to_python(network: Network) -> str:
     Parameters
     ----------
     network : Network, or a classifier that has one
+        Only a classifier has a temperature.
 
     Examples
     --------
@@ -30,6 +31,7 @@ def to_python(network: Network) -> str:
     >>> module["predict"]({"A": "yes"})
     'a'
     """
+    temperature = float(getattr(network, "temperature_", 1.0))
     network = getattr(network, "network_", network)
     if not isinstance(network, Network) or not network.schema.has_class:
         msg = "A scorer predicts a class; pass a network with a class, or a classifier with one network, such as TAN."
@@ -37,10 +39,10 @@ def to_python(network: Network) -> str:
     template = files("tanbark.export").joinpath("scorer_template.py").read_text(encoding="utf-8")
     head, tail = template.split(MARK)
     _, tail = tail.split("# end of the model\n")
-    return head + _model(network) + tail
+    return head + _model(network, temperature) + tail
 
 
-def _model(network: Network) -> str:
+def _model(network: Network, temperature: float) -> str:
     columns = [
         {
             "name": column.name, "kind": column.kind, "values": column.values, "levels": list(column.levels),
@@ -56,6 +58,7 @@ def _model(network: Network) -> str:
         ("TABLES", [table.ravel().tolist() for table in network.tables]),
         ("CHILDREN", [list(children) for children in network.dag.children]),
         ("EXPONENTS", None if network.exponents is None else [float(power) for power in network.exponents]),
+        ("TEMPERATURE", temperature),
     ]
     lines = []
     for name, value in parts:

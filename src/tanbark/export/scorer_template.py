@@ -11,7 +11,7 @@ import sys
 from itertools import product
 
 # the model goes here
-COLUMNS, LABELS, AXES, TABLES, CHILDREN, EXPONENTS = [], [], [], [], [], None
+COLUMNS, LABELS, AXES, TABLES, CHILDREN, EXPONENTS, TEMPERATURE = [], [], [], [], [], None, 1.0
 # end of the model
 TARGET = len(COLUMNS) - 1
 
@@ -43,6 +43,9 @@ def predict_proba(row):
     scores = log_joint(encode(row))
     if max(scores) == -math.inf:  # the row has probability 0 under every class: use the prior
         scores = log_joint({})
+    if TEMPERATURE != 1.0:  # the exponent of P(observed values | label)
+        prior = [0.0 if score == -math.inf else score for score in log_joint({})]
+        scores = [TEMPERATURE * score + (1.0 - TEMPERATURE) * p for score, p in zip(scores, prior)]
     top = max(scores)
     values = [math.exp(score - top) for score in scores]
     total = sum(values)

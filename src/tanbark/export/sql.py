@@ -17,7 +17,7 @@ import numpy as np
 from tanbark.errors import InputError, OptionError
 from tanbark.export.notation import number_text
 from tanbark.graph import Network
-from tanbark.inference import joint_log_proba, normalize
+from tanbark.inference import class_log_prior, normalize
 from tanbark.table import Column
 
 NEVER = -1e9  # in place of the logarithm of zero
@@ -33,6 +33,7 @@ def to_sql(network: Network, *, table: str = "rows", keep: Sequence[str] = ()) -
     Parameters
     ----------
     network : Network, or a classifier that has one
+        Only a classifier has a temperature.
     table : str, default "rows"
         The table to score; it has the model's columns by name.
     keep : list of str
@@ -45,6 +46,7 @@ def to_sql(network: Network, *, table: str = "rows", keep: Sequence[str] = ()) -
     >>> print(to_sql(network).splitlines()[4])
       SELECT tb_rows.*,
     """
+    temperature = float(getattr(network, "temperature_", 1.0))
     network = getattr(network, "network_", network)
     if not isinstance(network, Network) or not network.schema.has_class:
         msg = "SQL scores rows for a class; pass a network with a class, or a classifier with one network, such as TAN."
@@ -53,7 +55,9 @@ def to_sql(network: Network, *, table: str = "rows", keep: Sequence[str] = ()) -
     steps = [("tb_coded", _coded(network, table), False)]
     steps += _tree_steps(network) if trees else []
     steps.append(("tb_scored", _scored(network, steps[-1][0], trees=trees), False))
-    steps.append(("tb_posterior", _posteriors(network), False))
+    if temperature != 1.0:
+        steps.append(("tb_tempered", _tempered(network, temperature), False))
+    steps.append(("tb_posterior", _posteriors(network, steps[-1][0]), False))
     body = ",\n".join(f"{name} AS {'MATERIALIZED ' if kept else ''}(\n  {select}\n)" for name, select, kept in steps)
     return f"{_remarks(network, trees)}\nWITH {body}\n{_selection(network, keep)};\n"
 
@@ -272,24 +276,37 @@ def _lookup(network: Network, node: int, c: int) -> str:
     return f"CASE {code} {whens} END"
 
 
-def _posteriors(network: Network) -> str:
+def _tempered(network: Network, temperature: float) -> str:
+    """Raise the likelihood to the temperature: log P(c) + temperature * log P(row | c)."""
+    columns = []
+    for c, prior in enumerate(class_log_prior(network).tolist()):
+        held = _number((1.0 - temperature) * prior if np.isfinite(prior) else 0.0)
+        raised = f"{held} + {_number(temperature)} * tb_l{c}"
+        columns.append(
+            f"CASE WHEN tb_l{c} IS NULL THEN NULL WHEN tb_l{c} > {_number(NEVER / 2)} THEN {raised} "
+            f"ELSE {_number(NEVER)} END AS tb_t{c}"
+        )
+    return "SELECT tb_scored.*,\n    " + ",\n    ".join(columns) + "\n  FROM tb_scored"
+
+
+def _posteriors(network: Network, before: str) -> str:
     """Normalise log joints to posteriors: one over the sum of the ratios, which cannot overflow."""
     n_classes = network.schema.cardinalities[network.target]
-    nothing_known = np.full((network.target, 1), 255, np.uint8)
-    prior = normalize(joint_log_proba(network, nothing_known), logs=False)[0][0].tolist()
-    possible = " OR ".join(f"tb_l{c} > {_number(NEVER / 2)}" for c in range(n_classes))
+    log = "tb_t" if before == "tb_tempered" else "tb_l"
+    prior = normalize(class_log_prior(network)[None].copy(), logs=False)[0][0].tolist()
+    possible = " OR ".join(f"{log}{c} > {_number(NEVER / 2)}" for c in range(n_classes))
     columns = []
     for c in range(n_classes):
         ratios = " + ".join(
             "1e0" if d == c else
-            f"CASE WHEN tb_l{d} - tb_l{c} > {FAR} THEN 1e300 WHEN tb_l{d} - tb_l{c} < -{FAR} THEN 0e0 "
-            f"ELSE EXP(tb_l{d} - tb_l{c}) END"
+            f"CASE WHEN {log}{d} - {log}{c} > {FAR} THEN 1e300 WHEN {log}{d} - {log}{c} < -{FAR} THEN 0e0 "
+            f"ELSE EXP({log}{d} - {log}{c}) END"
             for d in range(n_classes)
         )  # fmt: skip
-        nothing = " OR ".join(f"tb_l{d} IS NULL" for d in range(n_classes))
+        nothing = " OR ".join(f"{log}{d} IS NULL" for d in range(n_classes))
         posterior = f"WHEN {possible} THEN 1e0 / ({ratios}) ELSE {_number(prior[c])}"
         columns.append(f"CASE WHEN {nothing} THEN NULL {posterior} END AS tb_p{c}")
-    return "SELECT tb_scored.*,\n    " + ",\n    ".join(columns) + "\n  FROM tb_scored"
+    return f"SELECT {before}.*,\n    " + ",\n    ".join(columns) + f"\n  FROM {before}"
 
 
 def _selection(network: Network, keep: Sequence[str]) -> str:

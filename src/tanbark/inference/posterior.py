@@ -14,7 +14,7 @@ import numpy as np
 from tanbark.arrays import Bools, Codes, Floats, Integers
 from tanbark.errors import InputError
 from tanbark.graph import Network
-from tanbark.inference.layout import flat_logarithms, flat_network, forest, merged_logarithms
+from tanbark.inference.layout import flat_logarithms, flat_network, forest, merged_logarithms, once_per_network
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table import missing_code
 
@@ -125,6 +125,25 @@ def _add_eliminated(network: Network, codes: Codes, rows: Integers, out: Floats,
         out[rows[members]] += elimination.execute_logarithms(made, part[np.ix_(members, observed)].astype(np.int64))
 
     run_threads(work, elimination.patterns(part == missing_code(codes)), threads)
+
+
+@once_per_network
+def class_log_prior(network: Network) -> Floats:
+    """Return log P(class) before anything is observed."""
+    found: Floats = joint_log_proba(network, np.full((network.target, 1), 255, np.uint8))[0]
+    return found
+
+
+def temper(joint: Floats, log_prior: Floats, temperature: float) -> Floats:
+    """Turn log P(c, o) into log P(c) + temperature x log P(o | c); ``log_prior`` broadcasts to ``joint``.
+
+    >>> temper(np.log([[0.04, 0.5]]), np.log([0.4, 0.6]), 0.5).round(3).tolist()
+    [[-2.068, -0.602]]
+    """
+    if temperature == 1.0:
+        return joint
+    held = np.where(np.isneginf(log_prior), 0.0, log_prior)
+    return np.asarray(temperature * joint + (1.0 - temperature) * held)
 
 
 def normalize(joint: Floats, *, logs: bool = True, n_jobs: int | None = None) -> tuple[Floats, Bools]:

@@ -125,6 +125,9 @@ KINDS = {
     "manb": tb.NaiveBayes(parameters=tb.MANB()),
     "category": tb.TAN(missing="category"),
     "em": tb.TAN(parameters=tb.EM()),
+    "tempered": tb.TAN(temperature=0.6),
+    "tempered below": tb.FixedStructure([("a", "y"), ("y", "b"), ("a", "c"), ("y", "c")], temperature=0.6),
+    "tempered weights": tb.NaiveBayes(parameters=tb.WANBIA(), temperature=0.6),
 }
 
 
@@ -154,7 +157,7 @@ def test_classifiers_predict_and_explain_in_the_page_as_in_python(read, name):
         assert answer["total"] == pytest.approx(sum(page.values()), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["naive", "general", "wanbia", "normalized"])
+@pytest.mark.parametrize("name", ["naive", "general", "wanbia", "normalized", "tempered"])
 def test_intervals_agree_with_python(read, name):
     clf, X = fitted(KINDS[name])
     ask = X.iloc[:3].mask(np.random.default_rng(1).random((3, 4)) < 0.3)

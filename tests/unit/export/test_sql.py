@@ -50,7 +50,7 @@ def test_sql_gives_the_probabilities_of_python(name, ask):
             exact += 1
             assert line[1:4] == pytest.approx(wanted.tolist(), abs=1e-12)
             assert line[4] == clf.classes_[np.argmax(wanted)]
-    trees = name in {"naive", "tan", "forest", "zeros", "weighted", "gap states"}
+    trees = name in {"naive", "tan", "forest", "zeros", "weighted", "gap states", "tempered", "tempered zeros"}
     assert exact == 100 if trees else exact > 45
 
 

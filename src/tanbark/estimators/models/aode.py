@@ -37,6 +37,9 @@ class AveragedClassifier(TableClassifier):
     explore = Absent(
         "it averages many networks, and the page shows one. Explore ``naive_``, or train SPODE, TAN or KDB."
     )
+    leave_one_out_proba = leave_one_out_measures = Absent(
+        "a row cannot be taken out of its averages yet; use :func:`cross_validate_network`."
+    )
     predict_proba_interval = Absent("its models share their counts, so that their CPTs cannot be drawn one by one.")
 
     def _orders(self) -> tuple[int, ...]:

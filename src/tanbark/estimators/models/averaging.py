@@ -92,6 +92,9 @@ class ModelAveraging(TablePredictor):
     predict_joint_log_proba = log_likelihood = aic = bic = Absent(NO_JOINT)
     partial_fit = forget = fit_counts = Absent("every model learns from its own subset of the rows; use fit with all.")
     explore = Absent("it averages many models, and the page shows one. Explore one of ``estimators_``.")
+    leave_one_out_proba = leave_one_out_measures = Absent(
+        "its models were learnt from different rows; use :func:`cross_validate_network`."
+    )
     predict_proba_interval = Absent("its models were learnt from different rows; compare those of ``estimators_``.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

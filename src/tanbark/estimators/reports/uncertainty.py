@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_count, check_fraction
 from tanbark.graph import Network
-from tanbark.inference import joint_log_proba, normalize
+from tanbark.inference import class_log_prior, joint_log_proba, normalize, temper
 from tanbark.machine import blocks
 from tanbark.params import Smoothing
 from tanbark.table import missing_code
@@ -95,13 +95,16 @@ def proba_interval(
     n_rows, n_classes = codes.shape[1], len(model.classes_)
     low, high = np.empty((n_rows, n_classes)), np.empty((n_rows, n_classes))
     nothing = np.full((codes.shape[0], 1), missing_code(codes), codes.dtype)
-    drawing = Drawing(model)
+    drawing, tau = Drawing(model), model.temperature_
     for first, last in blocks(n_rows, max(1, KEPT // (len(seeds) * n_classes))):
         part = np.ascontiguousarray(codes[:, first:last])
         drawn = np.empty((len(seeds), last - first, n_classes))
         for draw, seed in enumerate(seeds):  # by seeds of their own, so that every block sees the same networks
             network = drawing.draw(np.random.default_rng(seed))
-            posterior, impossible = normalize(joint_log_proba(network, part, n_jobs=model.n_jobs), logs=False)
+            joint = joint_log_proba(network, part, n_jobs=model.n_jobs)
+            posterior, impossible = normalize(
+                joint if tau == 1.0 else temper(joint, class_log_prior(network), tau), logs=False
+            )
             if impossible.any():
                 posterior[impossible] = normalize(joint_log_proba(network, nothing), logs=False)[0]
             drawn[draw] = posterior

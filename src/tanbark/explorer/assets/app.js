@@ -353,6 +353,7 @@ function facts(model) {
   parts.push(data.target >= 0 ? `${features} features` : `${features} variables`);
   parts.push(`${data.parents.reduce((all, parents) => all + parents.length, 0)} arcs`);
   if (model.weighted || data.weights) parts.push("weighted features");
+  if (data.temperature !== 1) parts.push(`temperature ${data.temperature.toPrecision(3)}`);
   return parts.join(" · ");
 }
 

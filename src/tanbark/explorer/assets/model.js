@@ -17,6 +17,30 @@ class Model {
     this.priors = this.engine.given(this.target, this.nothing).marginals;
   }
 
+  /* log P(target = c, evidence) for every c; for the class, log P(c) + temperature * log P(evidence | c). */
+  logJoint(target, likelihoods, base) {
+    return this.temper(target, likelihoods, this.engine.logJoint(target, likelihoods, base), base);
+  }
+
+  temper(target, likelihoods, logs, base) {
+    const { temperature } = this.data;
+    if (temperature === 1 || target !== this.data.target) return logs;
+    const prior = this.engine.logJoint(target, this.nothing, base);
+    return logs.map((log, c) => {
+      if (log === -Infinity) return log;
+      const own = likelihoods[target] === null ? 0 : Math.log(likelihoods[target][c]);
+      return prior[c] + own + temperature * (log - own - prior[c]);
+    });
+  }
+
+  /* Posteriors of all columns; of the class with the temperature, of the others those of the network. */
+  given(target, likelihoods) {
+    const found = this.engine.given(target, likelihoods);
+    if (found.probabilities === null) return found;
+    const { probabilities } = normalise(this.temper(target, likelihoods, found.logs));
+    return { ...found, probabilities, marginals: found.marginals.map((marginal, node) => (node === target ? Float64Array.from(probabilities) : marginal)) };
+  }
+
   label(node, state) {
     return this.columns[node].labels[state];
   }

@@ -4,9 +4,9 @@ const NATS_PER_BIT = Math.log(2);
 
 /* Posteriors of all columns; impossible evidence leaves the prior, as in Python. */
 function posterior(model, target, likelihoods) {
-  const found = model.engine.given(target, likelihoods);
+  const found = model.given(target, likelihoods);
   if (found.probabilities === null) {
-    const prior = model.engine.given(target, model.nothing);
+    const prior = model.given(target, model.nothing);
     return { ...prior, logs: found.logs, log: -Infinity, impossible: true };
   }
   return { ...found, impossible: false };
@@ -18,7 +18,7 @@ function information(model, target, found) {
     if (node === target) return 0;
     let nats = 0;
     for (let s = 0; s < size; s++) {
-      const whole = found.marginals[node][s];
+      const whole = found.perState.reduce((all, given, c) => all + (given === null ? 0 : found.probabilities[c] * given[node][s]), 0);
       found.perState.forEach((given, c) => {
         const part = given === null ? 0 : given[node][s];
         if (part > 0 && found.probabilities[c] > 0) nats += found.probabilities[c] * part * Math.log(part / whole);
@@ -33,12 +33,12 @@ function* contributions(model, target, likelihoods, label) {
   const entering = model.order.filter((node) => node !== target && likelihoods[node] !== null);
   const known = model.nothing.slice();
   const parts = [];
-  let before = logOdds(model.engine.logJoint(target, known), label);
+  let before = logOdds(model.logJoint(target, known), label);
   parts.push({ node: null, nats: before });
   if (likelihoods[target] !== null) entering.unshift(target);
   for (const node of entering) {
     known[node] = likelihoods[node];
-    const after = logOdds(model.engine.logJoint(target, known), label);
+    const after = logOdds(model.logJoint(target, known), label);
     parts.push({ node, nats: after === before ? 0 : after - before });
     before = after;
     yield;

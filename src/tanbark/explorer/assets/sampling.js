@@ -116,7 +116,7 @@ function* intervals(model, target, likelihoods, level) {
   const drawn = [];
   for (let draw = 0; draw < DRAWS; draw++) {
     const base = model.engine.prepare(drawTables(model, random));
-    const { probabilities } = normalise(model.engine.logJoint(target, likelihoods, base));
+    const { probabilities } = normalise(model.logJoint(target, likelihoods, base));
     if (probabilities !== null) drawn.push(probabilities);
     yield;
   }

@@ -1,0 +1,128 @@
+r"""Leave-one-out from counts: the log-joints of training rows, each without its own count, in one pass and no refits.
+
+Structure, cut points and the options of the smoothing are held. A row counts once in every family that it has all
+values of, so its own part is taken out by subtraction. A family with a missing value never counted the row: its CPT,
+and with it the sum over missing values, stays as it is, and
+
+.. math:: \ln P_{-i}(c, o) = \ln P(c, o) + \sum_f \ln P_{-i}(x_f | c) - \ln P(x_f | c)
+
+over the families f without a missing value is exact. A row of weight w stands for w rows, one of which is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tanbark.arrays import Codes, Floats
+from tanbark.errors import InputError, OptionError
+from tanbark.evaluation.leave_one_out_kernels import CountedFamilies
+from tanbark.graph import Network
+from tanbark.inference import class_log_prior, joint_log_proba
+from tanbark.inference.layout import ends_of, flat_logarithms, lay_out, strides_of
+from tanbark.machine import row_blocks, run_threads, thread_count
+from tanbark.params import MEstimate, Smoothing
+from tanbark.table import missing_code
+
+
+class LeaveOneOut:
+    """Log-joints of training rows under a network whose counts have lost one row.
+
+    Parameters
+    ----------
+    network : Network
+        Estimated from the counts, possibly with exponents, which are held.
+    counts : arrays
+        The counts of every family, with the axes of the CPTs.
+    smoothing : Smoothing
+        The prior mass of the CPTs.
+    fixed_prior : bool
+        Whether the CPT of the class was given, and not estimated.
+    """
+
+    def __init__(
+        self, network: Network, counts: Sequence[NDArray[Any]], smoothing: Smoothing, *, fixed_prior: bool = False
+    ) -> None:
+        if smoothing.uses_counts and not isinstance(smoothing, MEstimate):
+            msg = f"Leave-one-out knows no way to take a row out of CPTs with the smoothing {smoothing!r}."
+            raise OptionError(msg)
+        self._network = network
+        self._families = _lay_out_counts(network, counts, smoothing, fixed_prior=fixed_prior)
+
+    def log_joints(self, codes: Codes, weights: Floats | None, *, n_jobs: int | None = None) -> tuple[Floats, Floats]:
+        """Return log P(class, observed values) and log P(class), both (n_rows, n_classes), without each row itself.
+
+        ``codes`` are (columns, rows), the class last. If the class has parents, log P(class) is that of the whole
+        network.
+        """
+        from tanbark.evaluation import leave_one_out_kernels as kernels
+
+        n_rows, n_classes = codes.shape[1], self._network.schema.cardinalities[-1]
+        left_out = np.ones(n_rows) if weights is None else np.minimum(weights, 1.0)
+        joint, unknown = np.zeros((n_rows, n_classes)), np.zeros(n_rows, np.bool_)
+        complete = ~(codes[:-1] == missing_code(codes)).any(axis=0)
+        rest = np.flatnonzero(~complete)
+        if len(rest):
+            part = np.ascontiguousarray(codes[:-1, rest])
+            joint[rest] = joint_log_proba(self._network, part, n_jobs=n_jobs)
+        threads = thread_count(n_jobs)
+
+        def work(low: int, high: int) -> None:
+            kernels.add_left_out(codes, left_out, complete, self._families, low, high, joint, unknown)
+
+        run_threads(work, row_blocks(n_rows, threads), threads)
+        if unknown.any():
+            msg = (
+                f"{int(unknown.sum())} of {n_rows} rows, the first of them row {int(unknown.argmax())}, are not among "
+                "the rows that the model was learnt from. Leave-one-out needs the training rows, with their weights."
+            )
+            raise InputError(msg)
+        return joint, self._log_prior(codes[-1].astype(np.int64), left_out)
+
+    def _log_prior(self, labels: NDArray[np.int64], left_out: Floats) -> Floats:
+        network, families = self._network, self._families
+        target = network.target
+        if network.dag.parents[target] or families.fixed[target]:
+            held = class_log_prior(network)
+            return np.broadcast_to(held, (len(labels), len(held)))
+        counts = families.cells.values[families.cells.starts[target] :]
+        mass = families.mass[target]
+        cells = np.repeat(counts[None] + mass, len(labels), axis=0)
+        cells[np.arange(len(labels)), labels] -= left_out
+        totals = counts.sum() + mass * len(counts) - left_out
+        with np.errstate(divide="ignore"):
+            found = np.log(np.maximum(cells, 0.0)) - np.log(np.maximum(totals, 0.0))[:, None]
+        return np.asarray(np.where((totals > 0)[:, None], found, -np.log(len(counts))))
+
+
+def _lay_out_counts(
+    network: Network, counts: Sequence[NDArray[Any]], smoothing: Smoothing, *, fixed_prior: bool
+) -> CountedFamilies:
+    """Lay out the counts of all families, their totals and their prior masses."""
+    sizes, target = network.schema.cardinalities, network.target
+    tables = [np.asarray(table, np.float64) for table in counts]
+    scopes = [network.axes(node) for node in range(len(tables))]
+    totals, strides, margins = [], [], []
+    mass, marginal_rows = np.zeros(len(tables)), np.zeros(len(tables))
+    for node, (table, scope) in enumerate(zip(tables, scopes, strict=True)):
+        axis = scope.index(node)
+        totals.append(table.sum(axis=axis).ravel())
+        others = strides_of([column for column in scope if column != node], sizes)
+        strides += [others.get(column, 0) for column in scope]
+        margins.append(table.sum(axis=tuple(k for k in range(table.ndim) if k != axis)))
+        if isinstance(smoothing, MEstimate) and table.ndim > 1:
+            marginal_rows[node] = smoothing.m
+        else:
+            mass[node] = float(np.max(smoothing.mass(table, axis)))
+    fixed = np.zeros(len(tables), np.bool_)
+    fixed[target] = fixed_prior
+    return CountedFamilies(
+        np.array(sizes, np.int64), lay_out(scopes, sizes, target, np.concatenate([t.ravel() for t in tables])),
+        flat_logarithms(network), np.concatenate(totals), ends_of([len(each) for each in totals]),
+        np.array(strides, np.int64), mass, marginal_rows, np.concatenate(margins),
+        ends_of([len(each) for each in margins]),
+        np.ones(len(tables)) if network.exponents is None else np.array(network.exponents, np.float64), fixed,
+    )  # fmt: skip
