@@ -17,6 +17,7 @@
     ├── NotConvergedWarning             an optimisation that stopped at its limit
     ├── NothingSelectedWarning          a selection of features that is empty
     ├── NotProvedWarning                an exact search that ended before it had proved its answer the best
+    ├── NaiveStructureWarning           a penalty that left out every arc between features that depend on each other
     ├── ReducedModelWarning             a model from which parts were left out to stay within max_cells
     └── ImpossibleEvidenceWarning       rows to which the model gives probability zero
 """
@@ -91,6 +92,10 @@ class NotProvedWarning(TanbarkWarning):
 
 class ReducedModelWarning(TanbarkWarning):
     """Parts of a model were left out, because with them it would need more than ``max_cells`` cells."""
+
+
+class NaiveStructureWarning(TanbarkWarning):
+    """A penalty left out every arc between features, although some of them depend on each other given the class."""
 
 
 class ImpossibleEvidenceWarning(TanbarkWarning):

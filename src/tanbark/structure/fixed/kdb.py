@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.checks import check_count, check_threshold
 from tanbark.counts import CountEngine
+from tanbark.errors import ReducedModelWarning, warn
 from tanbark.graph import Dag
 from tanbark.graph.spanning import falling_order, pair_indices
 from tanbark.scores import mutual_information
 from tanbark.structure.result import Learnt
+from tanbark.table import Schema
+
+LISTED = 5  # features that a warning names
 
 
-def learn(counts: CountEngine, *, max_parents: int = 2, min_cmi: float | None = None) -> Learnt:
+def learn(
+    counts: CountEngine, *, max_parents: int = 2, min_cmi: float | None = None, max_cells: int | None = None
+) -> Learnt:
     """Order the features by mutual information with the class; the best earlier features become parents of each.
 
     Parameters
@@ -23,6 +32,9 @@ def learn(counts: CountEngine, *, max_parents: int = 2, min_cmi: float | None = 
         Feature parents of each feature beside the class, as far as there are earlier ones; 0 is naive Bayes.
     min_cmi : float, optional
         Parents whose conditional mutual information (nats per row) is not above this are left out.
+    max_cells : int, optional
+        Where the CPT of a feature would need more cells, its weakest parents are left out until it fits, with a
+        warning; the class always stays.
 
     Notes
     -----
@@ -47,7 +59,32 @@ def learn(counts: CountEngine, *, max_parents: int = 2, min_cmi: float | None = 
         best = feature_order(dependence[feature, candidates])[:max_parents]
         parents[feature] = tuple(candidates[place] for place in best)
         earlier.append(feature)
+    if max_cells is not None:
+        parents = _within(schema, parents, max_cells)
     return Learnt(Dag.augmented(schema.names, parents))
+
+
+def _within(schema: Schema, parents: list[tuple[int, ...]], max_cells: int) -> list[tuple[int, ...]]:
+    """Leave out the last parents of each feature until its CPT takes at most ``max_cells`` cells; warn of them."""
+    states = schema.cardinalities
+    kept: list[tuple[int, ...]] = []
+    dropped: dict[int, Sequence[int]] = {}
+    for feature, found in enumerate(parents):
+        cells = [math.prod(states[c] for c in (feature, schema.target, *found[:n])) for n in range(len(found) + 1)]
+        n_kept = max((n for n, size in enumerate(cells) if size <= max_cells), default=0)
+        kept.append(found[:n_kept])
+        if n_kept < len(found):
+            dropped[feature] = found[n_kept:]
+    if dropped:
+        names = schema.names
+        told = [f"{names[x]!r} loses {', '.join(repr(names[p]) for p in lost)}" for x, lost in dropped.items()]
+        more = f"; and {len(told) - LISTED:,} more" if len(told) > LISTED else ""
+        msg = (
+            f"KDB leaves out the weakest parents of {len(dropped):,} features to stay within max_cells={max_cells:,}: "
+            f"{'; '.join(told[:LISTED])}{more}. To keep more, raise max_cells or give columns fewer states."
+        )
+        warn(msg, ReducedModelWarning)
+    return kept
 
 
 def feature_order(values: NDArray[np.float64]) -> list[int]:

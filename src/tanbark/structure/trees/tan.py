@@ -6,7 +6,7 @@ import numpy as np
 
 from tanbark.arrays import Floats
 from tanbark.counts import CountEngine
-from tanbark.errors import find
+from tanbark.errors import NaiveStructureWarning, find, warn
 from tanbark.graph import Dag, direct_forest, maximum_spanning_forest
 from tanbark.graph.spanning import maximum_branching, pair_indices
 from tanbark.scores import log_likelihood, mml, penalty
@@ -15,6 +15,7 @@ from tanbark.structure.rules import find_column
 
 DENSE_CELLS = 1 << 22  # larger pair tables are scored by their observed cells alone
 BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
+SURELY = 5.0  # standard deviations of the likelihood ratio of independent columns
 SCORES = dict.fromkeys(("loglik", "aic", "bic", "mml"))
 
 
@@ -42,14 +43,47 @@ def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | N
     find("criterion", criterion, SCORES)
     start = None if root is None else find_column("root", root, schema.names[:n])
     if criterion == "mml":
-        return _learn_mml(counts, start)
+        found = _learn_mml(counts, start)
+        if found.dag.n_arcs <= n:
+            _report_naive(counts, criterion, counts.pair_information().gain)
+        return found
     states = np.array(schema.cardinalities, dtype=float)
     first, second = pair_indices(n)
     pairs = counts.pair_information()
     parameters = (states[first] - 1) * (states[second] - 1) * states[target]
     cost = penalty_per_parameter(criterion, pairs.rows)
     parents, gained = best_forest(pairs.gain - cost * parameters, states[:n], start)
-    return Learnt(Dag.augmented(schema.names, parents), _naive_score(counts, criterion) + gained)
+    dag = Dag.augmented(schema.names, parents)
+    if criterion != "loglik" and dag.n_arcs <= n:
+        _report_naive(counts, criterion, pairs.gain)
+    return Learnt(dag, _naive_score(counts, criterion) + gained)
+
+
+def _report_naive(counts: CountEngine, criterion: str, gain: Floats) -> None:
+    """Warn that no arc between features is left, if the two of largest gain depend on each other.
+
+    Twice the gain of independent columns has about a chi-square distribution, with the degrees of freedom of the states
+    that were seen in each class.
+    """
+    schema = counts.schema
+    if not len(gain):
+        return
+    target = schema.target
+    first, second = pair_indices(len(schema.features))
+    best = int(np.argmax(gain))
+    pair = (int(first[best]), int(second[best]))
+    ((cells, _),) = counts.cells([(*pair, target)])
+    n_classes = schema.cardinalities[target]
+    seen = [np.bincount(np.unique(cells[:, [k, 2]], axis=0)[:, 1], minlength=n_classes) for k in (0, 1)]
+    freedom = float(np.maximum(seen[0] - 1, 0) @ np.maximum(seen[1] - 1, 0))
+    if 2.0 * gain[best] > freedom + SURELY * np.sqrt(2.0 * freedom) + SURELY:
+        x, y = (f"{schema.names[k]!r} ({schema.cardinalities[k]:,} states)" for k in pair)
+        msg = (
+            f"criterion={criterion!r} leaves out every arc between features, so that TAN is naive Bayes, although {x} "
+            f"and {y} depend on each other given the class: its penalty grows with the number of states. Use "
+            "criterion='loglik', or give columns fewer states, as by discretize= or by grouping categories."
+        )
+        warn(msg, NaiveStructureWarning)
 
 
 def best_forest(weights: Floats, states: Floats, start: int | None) -> tuple[list[tuple[int, ...]], float]:

@@ -143,7 +143,31 @@ def test_a_bad_threshold_is_refused(counts, least):
         kdb.learn(counts, max_parents=1, min_cmi=least)
 
 
-def test_too_many_parents_are_refused_with_what_to_do():
+def test_the_weakest_parents_are_left_out_until_a_cpt_fits():
     X = np.random.default_rng(0).integers(0, 9, (60, 5))
-    with pytest.raises(tb.errors.TableTooLargeError, match=r"max_cells=1,000.*simpler structure"):
-        tb.KDB(max_parents=4, max_cells=1000).fit(X, X[:, 0] % 2)
+    y = X[:, 0] % 2
+    with pytest.warns(
+        tb.errors.ReducedModelWarning, match=r"max_cells=1,500: 'x\d' loses 'x\d'.*raise max_cells"
+    ) as told:
+        small = tb.KDB(max_parents=4, max_cells=1500).fit(X, y)  # 9 * 9 * 9 * 2 = 1,458: two feature parents fit
+    whole = tb.KDB(max_parents=2, max_cells=1500).fit(X, y)
+    assert small.dag_ == whole.dag_
+    assert np.array_equal(small.predict_proba(X), whole.predict_proba(X))
+    free = tb.KDB(max_parents=4).fit(X, y)
+    lost = set(free.dag_.arcs()) - set(small.dag_.arcs())
+    assert len(lost) == 3  # of the fourth and fifth feature
+    message = str(told[0].message)
+    assert all(f"{child!r} loses" in message and repr(parent) in message for parent, child in lost)
+
+
+def test_a_warning_of_left_out_parents_stays_short():
+    X = np.random.default_rng(0).integers(0, 5, (60, 12))
+    with pytest.warns(tb.errors.ReducedModelWarning, match="of 11 features.*; and 6 more"):
+        tb.KDB(max_parents=1, max_cells=40).fit(X, X[:, 0] % 2)
+
+
+def test_a_class_and_a_feature_that_do_not_fit_are_refused_with_what_to_do():
+    X = np.random.default_rng(0).integers(0, 9, (60, 5))
+    refused = pytest.raises(tb.errors.TableTooLargeError, match=r"max_cells=17.*simpler structure")
+    with pytest.warns(tb.errors.ReducedModelWarning), refused:
+        tb.KDB(max_parents=4, max_cells=17).fit(X, X[:, 0] % 2)

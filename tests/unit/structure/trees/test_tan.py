@@ -7,12 +7,13 @@ import pytest
 from pytest import approx
 
 import naive_search
-from strategies import make_table
+from strategies import make_schema, make_table
 from tanbark.counts import MemoryCounts
-from tanbark.errors import OptionError
+from tanbark.errors import NaiveStructureWarning, OptionError
 from tanbark.graph import Dag
 from tanbark.scores import mml
 from tanbark.structure.trees import tan
+from tanbark.table import CodedTable
 
 
 def every_forest(names):
@@ -80,3 +81,24 @@ def test_penalties_with_missing_values_use_the_rows_of_each_pair():
 def test_a_wrong_criterion_raises():
     with pytest.raises(OptionError, match="criterion must be one of"):
         tan.learn(MemoryCounts(make_table(np.random.default_rng(0), (2, 2), 10)), criterion="bdeu")
+
+
+def many_states(dependent, seed=0):
+    rng = np.random.default_rng(seed)
+    first, label = rng.integers(0, 12, 300), rng.integers(0, 2, 300)
+    second = np.where(rng.random(300) < 0.6, first, rng.integers(0, 12, 300)) if dependent else rng.integers(0, 12, 300)
+    return CodedTable(make_schema((12, 12, 2)), np.array([first, second, label], np.uint8))
+
+
+def test_a_penalty_that_hides_a_dependence_warns():
+    counts = MemoryCounts(many_states(dependent=True))
+    assert tan.learn(counts).dag.n_arcs == 3
+    with pytest.warns(NaiveStructureWarning, match=r"'x0' \(12 states\) and 'x1' \(12 states\).*criterion='loglik'"):
+        found = tan.learn(counts, criterion="bic")
+    assert found.dag.n_arcs == 2
+
+
+@pytest.mark.parametrize("criterion", ["aic", "bic"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_penalty_that_leaves_out_noise_is_silent(criterion, seed):
+    assert tan.learn(MemoryCounts(many_states(dependent=False, seed=seed)), criterion=criterion).dag.n_arcs == 2
