@@ -50,7 +50,7 @@ class ContextTree(NamedTuple):
 
 def fit_tree(
     codes: Array, node: int, parents: Sequence[int] | Integers, states: Sequence[int] | Integers,
-    weights: Floats | None = None,
+    weights: Floats | None = None, *, least_rows: float = LEAST_ROWS,
 ) -> tuple[ContextTree, Array]:  # fmt: skip
     """Count the contexts of a node and estimate its distribution in each of them.
 
@@ -64,6 +64,8 @@ def fit_tree(
     states : number of states of every column
     weights : array, optional
         How many times each row counts.
+    least_rows : float
+        Rows that a context below the first parent needs to be stored.
 
     Returns
     -------
@@ -76,7 +78,7 @@ def fit_tree(
     sizes = np.asarray(states, np.int64)
     columns = np.asarray(parents, np.int64)
     given = NO_WEIGHTS if weights is None else weights
-    children, starts, levels, above, contexts = kernels.grow(codes, columns, sizes[columns], given, LEAST_ROWS)
+    children, starts, levels, above, contexts = kernels.grow(codes, columns, sizes[columns], given, least_rows)
     rows = kernels.count(codes[node], int(sizes[node]), given, contexts, len(above))
     return ContextTree(children, starts, sizes[columns], levels, *kernels.shrink(rows, above, levels)), contexts
 

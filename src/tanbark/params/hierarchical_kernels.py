@@ -43,7 +43,7 @@ def prior_masses(counts: Array, shape: Array, axis: int, orders: Array, out: Arr
     for family in range(len(counts)):
         order = orders[family]
         codes, weights = _observed(counts[family], shape)
-        children, starts, levels, above, contexts = grow(codes, order, shape[order])
+        children, starts, levels, above, contexts = grow(codes, order, shape[order], weights, 0.0)
         rows = count(codes[axis], n_states, weights, contexts, len(above))
         _, _, probabilities, concentrations = shrink(rows, above, levels)
         state[:] = 0

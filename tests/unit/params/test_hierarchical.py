@@ -43,7 +43,7 @@ def slow_cpt(counts, node):
         )
 
     order = given_class + sorted(others, key=lambda parent: (-round(information(parent), 9), parent))
-    tree, _ = fit_tree(np.ascontiguousarray(rows), node, order, counts.shape)
+    tree, _ = fit_tree(np.ascontiguousarray(rows), node, order, counts.shape, least_rows=0)
     return np.transpose(dense(tree), np.argsort([*order, node]))
 
 
