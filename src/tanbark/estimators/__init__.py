@@ -27,6 +27,7 @@ from tanbark.estimators.parts.discretizers import (
     QuantileDiscretizer,
     UniformDiscretizer,
 )
+from tanbark.estimators.parts.discriminative import Discriminative
 from tanbark.estimators.parts.parameters import AWNB, EM, MANB, WANBIA
 from tanbark.estimators.reports.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.reports.comparison import Comparison, compare_scores, hommel
@@ -59,6 +60,7 @@ __all__ = [
     "ChowLiuTree",
     "Comparison",
     "CrossValidation",
+    "Discriminative",
     "ExactANB",
     "ExactGBN",
     "Explanation",

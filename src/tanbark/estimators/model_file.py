@@ -138,7 +138,9 @@ def _average_document(model: AveragedClassifier) -> dict[str, Any]:
 def _network_document(model: NetworkClassifier) -> dict[str, Any]:
     weights = getattr(getattr(model, "parameters_", None), "weights_", None)
     score = getattr(model, "structure_score_", math.nan)
+    learnt = model.parameters_.document() if hasattr(model, "parameters_") else None
     return {
+        **({} if learnt is None else {"learnt": learnt}),
         "parents": [list(parents) for parents in model.dag_.parents],
         "structure_score": score if math.isfinite(score) else None,
         "weights": None if weights is None else [weights[name] for name in model.schema_.names[:-1]],
@@ -257,12 +259,15 @@ def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None
         temperature = document["temperature"]
         demand(is_number(temperature) and temperature > 0, "the temperature is no number above 0")
         model.temperature_ = float(temperature)
+    part = model._parameters()
+    if part is not None:
+        model.parameters_ = clone(part)
+        model.parameters_.restore(document.get("learnt"), schema, model.dag_)
     weighted = bool(getattr(model.parameters, "weighs", False))
     demand(weighted == (weights is not None), "weights and parameters do not go together")
     if weighted:
         numbers = read_list(weights, "weights")
         demand(len(numbers) == schema.target and all(map(is_number, numbers)), "there is not one weight per feature")
-        model.parameters_ = clone(model.parameters)
         model.parameters_.weights_ = dict(zip(schema.names, map(float, numbers), strict=False))
 
 

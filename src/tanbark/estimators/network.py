@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from inspect import signature
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from tanbark.estimators.parts.parameters import EM, ParameterEstimator
 from tanbark.estimators.reports import leave_one_out
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import feature_support, network_counts, proba_interval
+from tanbark.evaluation.discriminative import Estimated
 from tanbark.evaluation.folds import make_evaluator
 from tanbark.evaluation.temperature import fit_temperature
 from tanbark.graph import Dag, Network
@@ -66,7 +68,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         part, default = self._parameters(), self._learner()[0].smoothing
         if part is not None:
             return as_smoothing(part.smoothing, default, option="smoothing")
-        return as_smoothing(self.parameters, default, others=", MANB(), AWNB(), WANBIA() or EM()")
+        return as_smoothing(self.parameters, default, others=", MANB(), AWNB(), WANBIA(), Discriminative() or EM()")
 
     def _stored_order(self) -> int:
         parameters = self._parameters()
@@ -90,6 +92,10 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             find("temperature, where it is not a number above 0,", self.temperature, {"auto": None})
         elif self.temperature is not None:
             check_positive("temperature", self.temperature)
+        parameters = self._parameters()
+        if self.temperature is not None and parameters is not None and parameters.corrects:
+            msg = f"{type(parameters).__name__} fits a temperature of its own; leave temperature at None."
+            raise OptionError(msg)
 
     def _fits_to_rows(self) -> bool:
         return bool(self.temperature == "auto")
@@ -143,12 +149,22 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
                     unlabelled=rows.table.unlabelled,
                 )  # fmt: skip
                 network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
+                estimated = Estimated(network, self.family_counts_, smoothing, prior is not None)
+                self.parameters_.learn(estimated, rows, self._relearn)
             network = self.parameters_.estimate(network, self.family_counts_, smoothing, rows)
         self.network_ = network
         if self.temperature != "auto":
             self.temperature_ = 1.0 if self.temperature is None else float(self.temperature)
         self.n_parameters_ = network.n_parameters
         return self
+
+    def _relearn(self, rows: MemoryCounts) -> Estimated:
+        """Learn another network, structure included, from rows with the same columns."""
+        other = copy(self)
+        other._learn_structure(rows, rows)
+        prior = inputs.read_class_prior(self.class_prior, self.classes_)
+        network = fit(self.schema_, other.dag_, other.family_counts_, self.smoothing_, class_prior=prior)
+        return Estimated(network, other.family_counts_, self.smoothing_, prior is not None)
 
     def _stored_counts(self) -> StoredCounts:
         if not hasattr(self, "counts_") and self._stored_order() == 1:
@@ -157,7 +173,13 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         return super()._stored_counts()
 
     def _untempered(self, codes: Codes) -> Floats:
-        return joint_log_proba(self.network_, codes, n_jobs=self.n_jobs)
+        return self._joint_of(self.network_, codes)
+
+    def _joint_of(self, network: Network, codes: Codes) -> Floats:
+        """Return log P(class, observed values) in a network with CPTs of its own, corrected as this model is."""
+        if not hasattr(self, "parameters_"):
+            return joint_log_proba(network, codes, n_jobs=self.n_jobs)
+        return self.parameters_.joint(network, codes, n_jobs=self.n_jobs)
 
     def _joint(self, codes: Codes) -> Floats:
         joint = self._untempered(codes)

@@ -137,6 +137,7 @@ OPTIONS: dict[str, Option] = {
         '{"marginalize", "error"}',
         "What to do with categories that training never saw: treat them as missing values, or raise an error.",
     ),
+    "learning_rate": Option("float", "Fraction of a Newton step that boosting takes."),
     "max_cells": Option(
         "int",
         "The largest CPT that a family may need; of averages over super-parents, the most cells of all their CPTs.",
@@ -191,8 +192,8 @@ OPTIONS: dict[str, Option] = {
         "smoothing, number, str, or parameter estimator",
         "How counts become CPTs: a smoothing (:class:`Hierarchical`, :class:`Laplace`, :class:`BDeu`, :class:`K2`, "
         ':class:`MEstimate`); for short "hierarchical", "laplace", "bdeu", "k2", "m-estimate", "ml" (maximum '
-        "likelihood), or a number of pseudo-counts per cell; or :class:`MANB`, :class:`AWNB`, :class:`WANBIA` or "
-        ":class:`EM`. None is the smoothing {smoothing}.",
+        "likelihood), or a number of pseudo-counts per cell; or :class:`MANB`, :class:`AWNB`, :class:`WANBIA`, "
+        ":class:`Discriminative` or :class:`EM`. None is the smoothing {smoothing}.",
     ),
     "perturbation": Option("int", "Random moves from the best graph before each restart."),
     "random_state": Option("int, Generator, RandomState or None", "Where random numbers come from."),

@@ -64,6 +64,12 @@ def _network(model: Any) -> Network:
         if not hasattr(model, "network_"):
             msg = f"This {type(model).__name__} is not fitted yet, so there is nothing to explore. Call fit first."
             raise InputError(msg)
+        if hasattr(model, "parameters_") and model.parameters_.corrects:
+            msg = (
+                "The predictions of this model are corrected beyond its network, which is what the page shows. Explore "
+                "clf.network_ for the network alone, or use Discriminative(normalize=True)."
+            )
+            raise InputError(msg)
         return model.network_
     kind = type(model).__name__
     if hasattr(model, "averages_") or hasattr(model, "_orders"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-from tanbark.errors import OptionError
+from tanbark.export.scored import scored_network
 from tanbark.graph import Network
 
 MARK = "# the model goes here\n"
@@ -32,10 +32,7 @@ def to_python(network: Network) -> str:
     'a'
     """
     temperature = float(getattr(network, "temperature_", 1.0))
-    network = getattr(network, "network_", network)
-    if not isinstance(network, Network) or not network.schema.has_class:
-        msg = "A scorer predicts a class; pass a network with a class, or a classifier with one network, such as TAN."
-        raise OptionError(msg)
+    network = scored_network(network, "A scorer predicts")
     template = files("tanbark.export").joinpath("scorer_template.py").read_text(encoding="utf-8")
     head, tail = template.split(MARK)
     _, tail = tail.split("# end of the model\n")

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.errors import InputError, OptionError
+from tanbark.errors import InputError
 from tanbark.export.notation import number_text
+from tanbark.export.scored import scored_network
 from tanbark.graph import Network
 from tanbark.inference import class_log_prior, normalize
 from tanbark.table import Column
@@ -47,10 +48,7 @@ def to_sql(network: Network, *, table: str = "rows", keep: Sequence[str] = ()) -
       SELECT tb_rows.*,
     """
     temperature = float(getattr(network, "temperature_", 1.0))
-    network = getattr(network, "network_", network)
-    if not isinstance(network, Network) or not network.schema.has_class:
-        msg = "SQL scores rows for a class; pass a network with a class, or a classifier with one network, such as TAN."
-        raise OptionError(msg)
+    network = scored_network(network, "SQL scores rows")
     trees = _is_forest(network)
     steps = [("tb_coded", _coded(network, table), False)]
     steps += _tree_steps(network) if trees else []

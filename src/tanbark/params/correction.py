@@ -51,6 +51,15 @@ class Families(NamedTuple):
     sums: Array
 
 
+class FamilyContexts(NamedTuple):
+    """The contexts of one family, numbered from its root; those of level l are ``levels[l]`` to ``levels[l + 1]``."""
+
+    columns: Array
+    levels: Array
+    children: Array
+    above: Array
+
+
 class LabelledLogits(NamedTuple):
     """Rows as boosting reads them: logits and posteriors are (rows, classes); no weights stand for ones."""
 
@@ -84,22 +93,30 @@ def grow_families(
 
     sizes = np.asarray(states, np.int64)
     contexts = np.empty((len(families), codes.shape[1]), np.int32)
-    parts: list[tuple[Array, ...]] = [(np.zeros(0, np.int64),) * 4 + (np.zeros(0, np.int32),) * 2]
-    n_contexts = n_children = 0
+    parts, n_contexts = [], 0
     for family, members in enumerate(families):
         columns = np.asarray(members, np.int64)
-        children, starts, levels, above, found = context_kernels.grow(codes, columns, sizes[columns], NO_WEIGHTS, 1.0)
+        children, _, levels, above, found = context_kernels.grow(codes, columns, sizes[columns], NO_WEIGHTS, 1.0)
         contexts[family] = found.max(axis=0) + n_contexts  # deeper contexts have higher numbers
-        children = np.where(children >= 0, children + n_contexts, -1).astype(np.int32)
-        above = (above + n_contexts).astype(np.int32)
-        parts.append(
-            (columns, sizes[columns], levels[: len(columns)] + n_contexts, starts[:-1] + n_children, children, above)
-        )
+        parts.append(FamilyContexts(columns, levels, children, above))
+        n_contexts += len(above)
+    return join_families(parts, sizes, np.zeros((n_contexts, n_classes))), contexts
+
+
+def join_families(parts: Sequence[FamilyContexts], sizes: Integers, sums: Floats) -> Families:
+    """Lay the contexts of families out one after another; ``sizes`` has the number of states of every column."""
+    n_contexts = n_children = 0
+    joined: list[tuple[Array, ...]] = [(np.zeros(0, np.int64),) * 4 + (np.zeros(0, np.int32),) * 2]
+    for columns, levels, children, above in parts:
+        states = sizes[columns]
+        starts = np.cumsum(np.append(0, np.diff(levels)[:-1] * states))[:-1]
+        below = np.where(children >= 0, children + n_contexts, -1).astype(np.int32)
+        firsts = levels[: len(columns)] + n_contexts
+        joined.append((columns, states, firsts, starts + n_children, below, (above + n_contexts).astype(np.int32)))
         n_contexts, n_children = n_contexts + len(above), n_children + len(children)
-    columns, entry_states, firsts, starts, children, above = map(np.concatenate, zip(*parts, strict=True))
-    spans = np.cumsum([0, *map(len, families)]).astype(np.int64)
-    sums = np.zeros((n_contexts, n_classes))
-    return Families(columns, spans, entry_states, firsts, starts, children, above, sums), contexts
+    columns, states, firsts, starts, children, above = map(np.concatenate, zip(*joined, strict=True))
+    spans = np.cumsum([0, *(len(part.columns) for part in parts)]).astype(np.int64)
+    return Families(columns, spans, states, firsts, starts, children, above, sums)
 
 
 def without_corrections(families: Families) -> Families:

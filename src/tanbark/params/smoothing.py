@@ -181,14 +181,14 @@ class Hierarchical(Smoothing):
             return 0.5
         from tanbark.params import hierarchical_kernels as kernels
 
-        orders = np.array([_parent_order(family, node) for family in families], np.int64)
+        orders = np.array([parent_order(family, node) for family in families], np.int64)
         flat = np.ascontiguousarray(families).reshape(len(families), -1)
         found = np.empty(flat.shape)
         kernels.prior_masses(flat, shape, node, orders, found)
         return found.reshape(counts.shape)
 
 
-def _parent_order(counts: Floats, node: int) -> list[int]:
+def parent_order(counts: Floats, node: int) -> list[int]:
     """Order the axes of the parents: the class, the only axis after the node, and the rest by falling information."""
     given, others = list(range(node + 1, counts.ndim)), list(range(node))
     if len(others) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import field
 from functools import partial
 from typing import Any
@@ -12,20 +13,23 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier
 
-from tanbark.arrays import Floats
+from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_count, check_fraction, check_positive, is_number
 from tanbark.counts import MemoryCounts
 from tanbark.errors import InputError, NotConvergedWarning, OptionError, find, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.options import estimator
 from tanbark.estimators.reports.uncertainty import draw_table
+from tanbark.evaluation.discriminative import Estimated
 from tanbark.graph import Dag, Network
+from tanbark.inference import joint_log_proba
 from tanbark.inference.junction import make_expectation
 from tanbark.params import K2, Laplace, Smoothing, fit
 from tanbark.params.em import SLACK, log_prior, maximise
 from tanbark.params.manb import arc_posterior, averaged_table
 from tanbark.params.wanbia import Objective, optimize
 from tanbark.table import Schema
+from tanbark.table.schema_json import demand
 
 Tables = tuple[NDArray[Any], ...]
 
@@ -45,9 +49,29 @@ class ParameterEstimator(BaseEstimator):
         """Return the counts that tables are estimated from; most take them as they are."""
         return counts
 
+    def learn(self, estimated: Estimated, rows: MemoryCounts, relearn: Callable[[MemoryCounts], Estimated]) -> None:
+        """Learn from rows what goes beyond CPTs; ``relearn`` learns another network from part of the rows."""
+
+    def joint(self, network: Network, codes: Codes, *, n_jobs: int | None) -> Floats:
+        """Return log P(class, observed values) of rows; with a correction, only up to a constant per row."""
+        return joint_log_proba(network, codes, n_jobs=n_jobs)
+
     def estimate(self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts | None) -> Network:
         """Return the network with other tables, or with weights."""
         raise AssertionError("every parameter estimator estimates")
+
+    @property
+    def corrects(self) -> bool:
+        """Whether predictions differ from those of the network."""
+        return False
+
+    def document(self) -> Any:
+        """Return what was learnt from rows beside CPTs and weights, as lists of numbers for the model file, or None."""
+        return None
+
+    def restore(self, document: Any, schema: Schema, dag: Dag) -> None:
+        """Read back what :meth:`document` returned."""
+        demand(document is None, "corrections and parameters do not go together")
 
     def drawn(self, network: Network, counts: Tables, smoothing: Smoothing, rng: np.random.Generator) -> Network:
         """Treat a network whose tables were drawn from their posteriors; what was learnt beside them stays."""

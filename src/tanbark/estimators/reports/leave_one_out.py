@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 def open_model(model: NetworkClassifier) -> LeaveOneOut:
     """Prepare the counts of a fitted classifier, or raise an error if a row cannot be taken out of its CPTs."""
     part: Any = getattr(model, "parameters_", None)
-    if isinstance(part, MANB) or getattr(part, "normalize", False):
+    if isinstance(part, MANB) or getattr(part, "normalize", False) or getattr(part, "corrects", False):
         msg = (
-            f"A row cannot be taken out of CPTs that are made by {part!r}. Use a smoothing, or weights that are not "
+            f"A row cannot be taken out of what is made by {part!r}. Use a smoothing, or weights that are not "
             "normalised; or cross-validate instead, see cross_validate_network."
         )
         raise OptionError(msg)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_count, check_fraction
 from tanbark.graph import Network
-from tanbark.inference import class_log_prior, joint_log_proba, normalize, temper
+from tanbark.inference import class_log_prior, normalize, temper
 from tanbark.machine import blocks
 from tanbark.params import Smoothing
 from tanbark.table import missing_code
@@ -101,12 +101,12 @@ def proba_interval(
         drawn = np.empty((len(seeds), last - first, n_classes))
         for draw, seed in enumerate(seeds):  # by seeds of their own, so that every block sees the same networks
             network = drawing.draw(np.random.default_rng(seed))
-            joint = joint_log_proba(network, part, n_jobs=model.n_jobs)
+            joint = model._joint_of(network, part)
             posterior, impossible = normalize(
                 joint if tau == 1.0 else temper(joint, class_log_prior(network), tau), logs=False
             )
             if impossible.any():
-                posterior[impossible] = normalize(joint_log_proba(network, nothing), logs=False)[0]
+                posterior[impossible] = normalize(model._joint_of(network, nothing), logs=False)[0]
             drawn[draw] = posterior
         tails = ((1.0 - fraction) / 2.0, (1.0 + fraction) / 2.0)
         low[first:last], high[first:last] = np.quantile(drawn, tails, axis=0)
