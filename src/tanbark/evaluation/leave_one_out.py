@@ -7,6 +7,7 @@ and with it the sum over missing values, stays as it is, and
 .. math:: \ln P_{-i}(c, o) = \ln P(c, o) + \sum_f \ln P_{-i}(x_f | c) - \ln P(x_f | c)
 
 over the families f without a missing value is exact. A row of weight w stands for w rows, one of which is left out.
+With hierarchical smoothing the concentrations are held too, which is close to what a refit has.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Codes, Floats
 from tanbark.errors import InputError, OptionError
-from tanbark.evaluation.leave_one_out_kernels import CountedFamilies
+from tanbark.evaluation.leave_one_out_kernels import CountedFamilies, TreeFamily
 from tanbark.graph import Network
 from tanbark.inference import class_log_prior, joint_log_proba
 from tanbark.inference.layout import ends_of, flat_logarithms, lay_out, strides_of
 from tanbark.machine import row_blocks, run_threads, thread_count
-from tanbark.params import MEstimate, Smoothing
+from tanbark.params import Hierarchical, MEstimate, Smoothing
+from tanbark.params.smoothing import context_tree
 from tanbark.table import missing_code
 
 
@@ -46,11 +48,12 @@ class LeaveOneOut:
     def __init__(
         self, network: Network, counts: Sequence[NDArray[Any]], smoothing: Smoothing, *, fixed_prior: bool = False
     ) -> None:
-        if smoothing.uses_counts and not isinstance(smoothing, MEstimate):
+        if smoothing.uses_counts and not isinstance(smoothing, (MEstimate, Hierarchical)):
             msg = f"Leave-one-out knows no way to take a row out of CPTs with the smoothing {smoothing!r}."
             raise OptionError(msg)
         self._network = network
         self._families = _lay_out_counts(network, counts, smoothing, fixed_prior=fixed_prior)
+        self._trees = [_tree(network, node, counts[node]) for node in np.flatnonzero(self._families.as_tree).tolist()]
 
     def log_joints(self, codes: Codes, weights: Floats | None, *, n_jobs: int | None = None) -> tuple[Floats, Floats]:
         """Return log P(class, observed values) and log P(class), both (n_rows, n_classes), without each row itself.
@@ -72,6 +75,8 @@ class LeaveOneOut:
 
         def work(low: int, high: int) -> None:
             kernels.add_left_out(codes, left_out, complete, self._families, low, high, joint, unknown)
+            for family in self._trees:
+                kernels.add_tree_left_out(codes, left_out, complete, family, low, high, joint, unknown)
 
         run_threads(work, row_blocks(n_rows, threads), threads)
         if unknown.any():
@@ -98,6 +103,14 @@ class LeaveOneOut:
         return np.asarray(np.where((totals > 0)[:, None], found, -np.log(len(counts))))
 
 
+def _tree(network: Network, node: int, counts: NDArray[Any]) -> TreeFamily:
+    """Grow the contexts of a family with hierarchical smoothing."""
+    scope = network.axes(node)
+    tree, order = context_tree(counts, scope.index(node))
+    power = 1.0 if network.exponents is None else float(network.exponents[node])
+    return TreeFamily(node, np.array([scope[axis] for axis in order], np.int64), power, tree)
+
+
 def _lay_out_counts(
     network: Network, counts: Sequence[NDArray[Any]], smoothing: Smoothing, *, fixed_prior: bool
 ) -> CountedFamilies:
@@ -107,6 +120,7 @@ def _lay_out_counts(
     scopes = [network.axes(node) for node in range(len(tables))]
     totals, strides, margins = [], [], []
     mass, marginal_rows = np.zeros(len(tables)), np.zeros(len(tables))
+    as_tree = np.array([isinstance(smoothing, Hierarchical) and table.ndim > 1 for table in tables], np.bool_)
     for node, (table, scope) in enumerate(zip(tables, scopes, strict=True)):
         axis = scope.index(node)
         totals.append(table.sum(axis=axis).ravel())
@@ -115,7 +129,7 @@ def _lay_out_counts(
         margins.append(table.sum(axis=tuple(k for k in range(table.ndim) if k != axis)))
         if isinstance(smoothing, MEstimate) and table.ndim > 1:
             marginal_rows[node] = smoothing.m
-        else:
+        elif not as_tree[node]:
             mass[node] = float(np.max(smoothing.mass(table, axis)))
     fixed = np.zeros(len(tables), np.bool_)
     fixed[target] = fixed_prior
@@ -125,4 +139,5 @@ def _lay_out_counts(
         np.array(strides, np.int64), mass, marginal_rows, np.concatenate(margins),
         ends_of([len(each) for each in margins]),
         np.ones(len(tables)) if network.exponents is None else np.array(network.exponents, np.float64), fixed,
+        as_tree,
     )  # fmt: skip

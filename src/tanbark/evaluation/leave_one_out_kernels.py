@@ -10,6 +10,8 @@ import numpy as np
 from tanbark.arrays import Array, Bools, Floats, Integers
 from tanbark.inference.layout import Factors
 from tanbark.machine import kernel
+from tanbark.params.context_kernels import NONE, ROOT, passed_on
+from tanbark.params.context_tree import ContextTree
 
 SLACK = 1e-6  # by which sums of weights may differ
 
@@ -21,7 +23,7 @@ class CountedFamilies(NamedTuple):
     node's states is in ``totals``, from ``total_starts[f]`` on, with ``total_strides`` (0 along the node's own axis).
     A cell gets the prior mass ``mass[f]`` or, with ``marginal_rows[f]`` above 0 (m-estimate), so many pseudo-rows with
     the marginal distribution of the node, whose counts begin at ``marginal_starts[f]`` of ``marginals``. The CPT of a
-    family that is ``fixed`` has no counts.
+    family that is ``fixed`` has no counts; a family of which a context tree is known (``as_tree``) is left to it.
     """
 
     sizes: Integers
@@ -36,6 +38,16 @@ class CountedFamilies(NamedTuple):
     marginal_starts: Integers
     exponents: Floats
     fixed: Bools
+    as_tree: Bools
+
+
+class TreeFamily(NamedTuple):
+    """A family with hierarchical smoothing: its node, its parents in the order in which contexts grow, its exponent."""
+
+    node: int
+    parents: Integers
+    exponent: float
+    tree: ContextTree
 
 
 @kernel
@@ -55,6 +67,8 @@ def add_left_out(
     for row in range(top, bottom):
         label = np.int64(codes[target, row])
         for family in range(target + 1):
+            if families.as_tree[family]:
+                continue
             place, total_place, whole = cells.starts[family], families.total_starts[family], True
             for at in range(cells.bounds[family], cells.bounds[family + 1]):
                 column = cells.columns[at]
@@ -112,6 +126,71 @@ def _left_out_entry(
     if below <= 0.0:
         return -log(states)
     return log(above / below) if above > 0.0 else -np.inf
+
+
+@kernel
+def add_tree_left_out(
+    codes: Array, left_out: Array, complete: Array, family: TreeFamily, top: int, bottom: int, out: Array,
+    unknown: Array,
+) -> None:  # fmt: skip
+    """Add the same for a family with hierarchical smoothing; see :func:`add_left_out`.
+
+    Concentrations and the passing on of rows are held: the contexts above a row's own lose what it no longer passes on.
+    """
+    # Idea: one walk from the row's deepest context up finds what every level loses, one walk down per class shrinks
+    # what is left. Cost: O(rows x levels x classes).
+    node, parents, exponent, tree = family
+    target, n_classes, n_levels = codes.shape[0] - 1, out.shape[1], len(parents)
+    by_class = parents[0] == target
+    path, lost = np.zeros(n_levels + 1, np.int64), np.zeros(n_levels + 1)
+    for row in range(top, bottom):
+        state, label = np.int64(codes[node, row]), np.int64(codes[target, row])
+        whole = state < tree.counts.shape[1]
+        for level in range(n_levels):
+            whole &= np.int64(codes[parents[level], row]) < tree.states[level]
+        if not whole:
+            continue
+        for level in range(n_levels):
+            path[level + 1] = _below(tree, level, path[level], np.int64(codes[parents[level], row]))
+        less = left_out[row]
+        if less > 0.0 and (path[n_levels] < 0 or tree.counts[path[n_levels], state] < less - SLACK):
+            unknown[row] = True
+            continue
+        for level in range(n_levels, 0, -1):
+            lost[level] = less
+            if less > 0.0:
+                n = tree.counts[path[level], state]
+                a = tree.concentrations[level] * tree.probabilities[path[level - 1], state]
+                less = passed_on(n, a) - passed_on(n - less, a)
+        lost[ROOT] = less
+        for c in range(n_classes):
+            wanted, own = c if node == target else state, c == label or not by_class
+            v, gone = np.int64(ROOT), lost[ROOT] if wanted == state else 0.0
+            p = (max(tree.counts[ROOT, wanted] - gone, 0.0) + 0.5) / (
+                tree.totals[ROOT] - lost[ROOT] + tree.concentrations[ROOT]
+            )
+            for level in range(n_levels):
+                s = c if by_class and level == 0 else np.int64(codes[parents[level], row])
+                deeper = _below(tree, level, v, s)
+                if deeper < 0:
+                    break
+                v = deeper
+                gone = lost[level + 1] if own and wanted == state else 0.0
+                gone_total = lost[level + 1] if own else 0.0
+                concentration = tree.concentrations[level + 1]
+                p = (max(tree.counts[v, wanted] - gone, 0.0) + concentration * p) / (
+                    max(tree.totals[v] - gone_total, 0.0) + concentration
+                )
+            whole_entry = 0.0 if complete[row] else log(tree.probabilities[v, wanted])
+            out[row, c] += exponent * (log(p) - whole_entry)
+
+
+@kernel
+def _below(tree: ContextTree, level: int, v: int, state: int) -> int:
+    """Return the context below v, of a level, for a state of the next parent; -1 where v or that context is none."""
+    if v < 0:
+        return NONE
+    return tree.children[tree.starts[level] + (v - tree.levels[level]) * tree.states[level] + state]  # type: ignore[no-any-return]  # an integer
 
 
 @kernel

@@ -19,6 +19,7 @@ from tanbark.arrays import Floats
 from tanbark.checks import check_at_least
 from tanbark.errors import OptionError, find
 from tanbark.graph.spanning import falling_order
+from tanbark.params.context_tree import ContextTree, fit_tree
 from tanbark.scores import conditional_mutual_information
 
 LARGEST_ALPHA = 1e100
@@ -186,6 +187,15 @@ class Hierarchical(Smoothing):
         found = np.empty(flat.shape)
         kernels.prior_masses(flat, shape, node, orders, found)
         return found.reshape(counts.shape)
+
+
+def context_tree(counts: NDArray[Any], axis: int) -> tuple[ContextTree, list[int]]:
+    """Return the contexts of a family with hierarchical smoothing, and the axes of its parents as contexts grow."""
+    table = np.asarray(counts, dtype=np.float64)
+    order = parent_order(table, axis)
+    cells = np.ascontiguousarray(np.nonzero(table))
+    tree, _ = fit_tree(cells, axis, order, table.shape, table[table > 0], least_rows=0.0)
+    return tree, order
 
 
 def parent_order(counts: Floats, node: int) -> list[int]:

@@ -27,6 +27,7 @@ KINDS = {
     "tan": tb.TAN(),
     "kdb": tb.KDB(max_parents=2),
     "class below": tb.FixedStructure([("a", "y"), ("y", "b"), ("y", "c"), ("b", "d")]),
+    "hierarchical": tb.KDB(parameters="hierarchical"),
     "weighted": tb.NaiveBayes(parameters=tb.WANBIA()),
     "em": tb.TAN(parameters=tb.EM()),
 }

@@ -9,7 +9,9 @@ from tanbark.errors import InputError
 from tanbark.evaluation.leave_one_out import LeaveOneOut
 from tanbark.graph import Dag, Network
 from tanbark.inference import class_log_prior, joint_log_proba
-from tanbark.params import K2, BDeu, Laplace, MEstimate, family_counts, fit
+from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate, context_kernels, family_counts, fit
+from tanbark.params.context_tree import NO_WEIGHTS, fit_tree
+from tanbark.params.smoothing import context_tree
 from tanbark.table import CodedTable
 
 STATES = (3, 2, 4, 1, 3)
@@ -53,6 +55,36 @@ def test_counts_alone_give_what_refits_give(graph, smoothing, missing, weighted)
     assert np.exp(joint) == pytest.approx(np.exp(joints), rel=1e-10, abs=1e-14)
     if not dag.parents[-1]:
         assert np.exp(prior) == pytest.approx(np.exp(priors), rel=1e-10, abs=1e-14)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2], ids=["complete", "missing"])
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_hierarchical_smoothing_is_close_to_refits(graph, missing):
+    table = make_table(np.random.default_rng(3), STATES, 200, gaps=missing)
+    dag = Dag(table.schema.names, GRAPHS[graph])
+    network, counts = estimated(dag, table, Hierarchical())
+    joint, _ = LeaveOneOut(network, counts, Hierarchical()).log_joints(table.codes, None)
+    joints, _ = refits(dag, table, Hierarchical())
+    whole = joint_log_proba(network, np.ascontiguousarray(table.codes[:-1]))
+    held, refitted, labels = joint - whole, joints - whole, table.codes[-1].astype(int)
+    own = np.arange(200), labels
+    assert held[own].mean() == pytest.approx(refitted[own].mean(), rel=0.2)
+    assert held == pytest.approx(refitted, abs=0.2)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["once", "weighted"])
+def test_hierarchical_smoothing_takes_out_what_context_trees_take_out(weighted):
+    table = make_table(np.random.default_rng(8), STATES, 300, weighted=weighted)
+    dag = Dag(table.schema.names, GRAPHS["two parents"])
+    network, counts = estimated(dag, table, Hierarchical())
+    found, prior = LeaveOneOut(network, counts, Hierarchical()).log_joints(table.codes, table.weights)
+    expected, weights = prior.copy(), NO_WEIGHTS if table.weights is None else table.weights
+    for node in range(4):
+        _, order = context_tree(counts[node], network.axes(node).index(node))
+        parents = np.array([network.axes(node)[axis] for axis in order])
+        same, contexts = fit_tree(table.codes, node, parents, STATES, table.weights, least_rows=0.0)
+        context_kernels.add_left_out(table.codes, node, parents, weights, same, contexts, expected)
+    assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_prior_that_was_given_is_held():
