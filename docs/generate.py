@@ -51,7 +51,7 @@ GROUPS = {
 MODULES = {  # names that are not at the top
     "Results of classifiers": (
         "tanbark.estimators",
-        "Explanation RowExplanation TextExplanation CrossValidation Comparison Arc ArcReport Scan",
+        "Explanation RowExplanation TextExplanation PredictionSets CrossValidation Comparison Arc ArcReport Scan",
     ),
     "Results of queries": ("tanbark.graph", "Posterior Posteriors Assignment Cost"),
     "Columns": ("tanbark.table", "Schema Column"),

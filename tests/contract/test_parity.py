@@ -54,6 +54,8 @@ def calls(clf, X, y, folder):
         "predict_file": lambda: clf.predict_file(folder / "rows.parquet", folder / "out.csv", proba=True),
         "leave_one_out_proba": lambda: clf.leave_one_out_proba(X, y),
         "leave_one_out_measures": lambda: clf.leave_one_out_measures(X, y),
+        "calibrate_sets": lambda: clf.calibrate_sets(X, y, cv=2),
+        "predict_set": lambda: clf.calibrate_sets(X, y, cv=2).predict_set(X, coverage=0.8),
         "support": lambda: clf.support(X), "save": lambda: clf.save(folder / "model.json"),
     }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -23,12 +24,13 @@ MEASURES = {
 @click.option("-l", "--learner", default="tan", show_default=True, help="A name of `tanbark learners`.")
 @options.settings_option
 @click.option("--weights", metavar="NAME", help="A column that says how many times each row counts.")
+@click.option("--sets", is_flag=True, help="Calibrate prediction sets by ten folds, for `tanbark predict --set`.")
 @click.option("--out", required=True, metavar="FILE", help="Where the model is written; - for standard output.")
 @options.json_option
 @options.quiet_option
 def fit(
     table: str, target: str, drop: tuple[str, ...], format: str | None, missing: tuple[str, ...], learner: str,
-    settings: tuple[str, ...], weights: str | None, out: str, as_json: bool, quiet: bool,
+    settings: tuple[str, ...], weights: str | None, sets: bool, out: str, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Learn a classifier from TABLE and write it to a model file (JSON).
 
@@ -36,6 +38,7 @@ def fit(
     tanbark fit train.csv --class spam --out model.json
     tanbark fit train.parquet --class y -l tan -o criterion=bic -o parameters=0.5 --out model.json
     tanbark fit train.arff --class y -l naive -o parameters=wanbia --drop id --out model.json
+    tanbark fit train.csv --class spam -l kdb -o temperature=auto --sets --out model.json
     """
     from tanbark.cli.models import make_model, read_training
 
@@ -45,6 +48,8 @@ def fit(
         begun = time.perf_counter()
         model.fit(X, y, weighed)
         seconds = time.perf_counter() - begun
+        if sets:
+            model.calibrate_sets(X, y)
     _save(model, out)
     summary = {
         "model": " ".join(repr(model).split()), "rows": X.num_rows, "features": X.num_columns,
@@ -78,12 +83,16 @@ def _save(model: Any, out: str) -> None:
 @options.table_argument
 @options.reading
 @click.option("--proba", is_flag=True, help="Add the probability of every class.")
+@click.option(
+    "--set", "coverage", type=float, metavar="COVERAGE",
+    help="Add a set of classes that holds the right one with this probability, such as 0.9; needs `fit --sets`.",
+)  # fmt: skip
 @click.option("--keep", multiple=True, metavar="NAME", help="Copy a column of TABLE to the answer, such as an id.")
 @click.option("--out", default="-", metavar="FILE", help="CSV, TSV, Parquet or Arrow; - is CSV to standard output.")
 @options.json_option
 def predict(
-    model: str, table: str, format: str | None, missing: tuple[str, ...], proba: bool, keep: tuple[str, ...], out: str,
-    as_json: bool,
+    model: str, table: str, format: str | None, missing: tuple[str, ...], proba: bool, coverage: float | None,
+    keep: tuple[str, ...], out: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the class of every row of TABLE. Missing values are marginalised exactly.
 
@@ -92,6 +101,7 @@ def predict(
     \b
     tanbark predict model.json new.csv
     tanbark predict model.json new.parquet --proba --keep id --out answers.parquet
+    tanbark predict model.json new.csv --set 0.9
     cat new.csv | tanbark predict model.json - --proba
     """
     from tanbark.cli.models import load_classifier, read_rows
@@ -106,6 +116,9 @@ def predict(
     if proba:
         for place, label in enumerate(classifier.classes_.tolist()):
             columns[f"P({name}={label})"] = found[:, place]
+    if coverage is not None:
+        sets = classifier.predict_set(rows, coverage=coverage).labels()
+        columns[f"{name} set"] = sets if as_json else [json.dumps(labels, ensure_ascii=False) for labels in sets]
     if not as_json:
         write_table(columns, out)
         return
@@ -115,8 +128,6 @@ def predict(
     if out == "-":
         print_json(document)
     else:
-        import json
-
         write(json.dumps(document, ensure_ascii=False, default=str) + "\n", out)
 
 

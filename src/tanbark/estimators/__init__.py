@@ -29,6 +29,7 @@ from tanbark.estimators.parts.discretizers import (
 )
 from tanbark.estimators.parts.discriminative import Discriminative
 from tanbark.estimators.parts.parameters import AWNB, EM, MANB, WANBIA
+from tanbark.estimators.predict_set import PredictionSets
 from tanbark.estimators.reports.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.reports.comparison import Comparison, compare_scores, hommel
 from tanbark.estimators.reports.explain import Explanation, RowExplanation
@@ -72,6 +73,7 @@ __all__ = [
     "MedianDiscretizer",
     "ModelAveraging",
     "NaiveBayes",
+    "PredictionSets",
     "QuantileDiscretizer",
     "RowExplanation",
     "Scan",

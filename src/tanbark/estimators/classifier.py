@@ -18,6 +18,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, report_unseen
 from tanbark.estimators.fit import TableLearner
 from tanbark.estimators.predict_file import FilePrediction
+from tanbark.estimators.predict_set import SetPrediction
 from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
 from tanbark.estimators.training import check_same_length
 from tanbark.inference import normalize
@@ -36,7 +37,7 @@ class Absent:
         raise AttributeError(msg)
 
 
-class TablePredictor(FilePrediction, ClassifierMixin, BaseEstimator):
+class TablePredictor(FilePrediction, SetPrediction, ClassifierMixin, BaseEstimator):
     """What every classifier of tables can do once it is fitted: predict, measure, explain."""
 
     n_jobs: int | None

@@ -135,7 +135,8 @@ class TableLearner(TableOptions, BaseEstimator):
         return self.counts_
 
     def _fit_counts(self, counts: CountEngine, rows: MemoryCounts | None = None) -> Self:
-        """Learn the structure, then estimate its CPTs."""
+        """Learn the structure, then estimate its CPTs; prediction sets need a new calibration."""
+        self.__dict__.pop("set_scores_", None)
         self._learn_structure(counts, rows)
         return self._estimate(rows)
 

@@ -122,9 +122,24 @@ def _to_document(model: TableClassifier) -> dict[str, Any]:
         "named": hasattr(model, "feature_names_in_"),
         "columns": [column_document(column) for column in model.schema_.columns],
         "labels": dtype.kind if dtype.kind in LABELS else dtype.name,
+        **scores_document(model),
         **(_network_document(model) if isinstance(model, NetworkClassifier) else {}),
         **(_average_document(model) if isinstance(model, AveragedClassifier) else {}),
     }
+
+
+def scores_document(model: Any) -> dict[str, Any]:
+    """Return the scores of prediction sets, where they are calibrated."""
+    return {"set_scores": model.set_scores_.tolist()} if hasattr(model, "set_scores_") else {}
+
+
+def restore_scores(model: Any, document: dict[str, Any]) -> None:
+    """Return a model the scores of its prediction sets, if the file has any."""
+    if "set_scores" in document:
+        scores = read_list(document["set_scores"], "scores")
+        demand(len(scores) > 0 and all(map(is_number, scores)), "a score of the prediction sets is no number")
+        demand(sorted(scores) == scores, "the scores of the prediction sets are not sorted")
+        model.set_scores_ = np.array(scores, np.float64)
 
 
 def _average_document(model: AveragedClassifier) -> dict[str, Any]:
@@ -221,6 +236,7 @@ def _from_document(document: Any) -> Any:
         _restore_network(model, document)
     else:
         _restore_average(model, document)
+    restore_scores(model, document)
     thread_count(model.n_jobs)
     with np.errstate(all="ignore"):
         network = _network(model._estimate())

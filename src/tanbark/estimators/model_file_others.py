@@ -27,6 +27,7 @@ def save_text(model: TextNaiveBayes, path: str | os.PathLike[str]) -> None:
         "columns": [column_document(class_column(None, model.classes_, ()))],
         "labels": dtype.kind if dtype.kind in files.LABELS else dtype.name,
         "texts": model.class_counts_.tolist(), "counts": model.word_counts_.tolist(),
+        **files.scores_document(model),
     }, path)  # fmt: skip
 
 
@@ -49,6 +50,7 @@ def restore_text(document: dict[str, Any]) -> TextNaiveBayes:
     demand(model.n_features_in_ > 0 and model.class_counts_.sum() > 0, "there are no counts")
     Laplace(model.alpha).check()
     model._log_prior(), model._words()
+    files.restore_scores(model, document)
     return model
 
 
@@ -58,7 +60,7 @@ def save_members(model: ModelAveraging, path: str | os.PathLike[str]) -> None:
     options = {n: files._plain(value, f"the option {n}") for n, value in model.get_params(deep=False).items()}
     files._write({
         "format": files.FORMAT, "version": files.VERSION, "estimator": type(model).__name__, "options": options,
-        "members": [files._to_document(member) for member in model.estimators_],
+        "members": [files._to_document(member) for member in model.estimators_], **files.scores_document(model),
     }, path)  # fmt: skip
 
 
@@ -74,6 +76,7 @@ def restore_members(document: dict[str, Any]) -> ModelAveraging:
         demand(member.classes_.tolist() == members[0].classes_.tolist(), "the models have different classes")
     model.estimators_ = members
     model._settle()
+    files.restore_scores(model, document)
     model.n_features_in_ = members[0].n_features_in_
     if hasattr(members[0], "feature_names_in_"):
         model.feature_names_in_ = members[0].feature_names_in_

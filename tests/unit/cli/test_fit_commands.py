@@ -130,6 +130,19 @@ def test_an_average_of_models(folder, tmp_path):
     assert "ModelAveraging" in bad("show", out)
 
 
+def test_prediction_sets(folder, tmp_path):
+    out = tmp_path / "m.json"
+    good("fit", folder / "rows.csv", "--class", "spam", "-o", "temperature=auto", "--sets", "--out", out)
+    told = json.loads(good("predict", out, folder / "rows.csv", "--set", "0.8", "--json"))
+    model, frame = tb.load(out), make_rows()
+    wanted = model.predict_set(frame[["id", "word", "caps", "code"]], coverage=0.8).labels()
+    assert [row["spam set"] for row in told] == wanted
+    lines = good("predict", out, folder / "rows.csv", "--set", "0.8").splitlines()
+    assert lines[0] == "spam,spam set"
+    assert "calibrate_sets" in bad("predict", folder / "model.json", folder / "rows.csv", "--set", "0.8")
+    assert "coverage" in bad("predict", out, folder / "rows.csv", "--set", "90")
+
+
 def test_the_usual_learners_are_known():
     from tanbark.cli.models import make_model
 

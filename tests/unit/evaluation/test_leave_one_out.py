@@ -68,8 +68,8 @@ def test_hierarchical_smoothing_is_close_to_refits(graph, missing):
     whole = joint_log_proba(network, np.ascontiguousarray(table.codes[:-1]))
     held, refitted, labels = joint - whole, joints - whole, table.codes[-1].astype(int)
     own = np.arange(200), labels
-    assert held[own].mean() == pytest.approx(refitted[own].mean(), rel=0.2)
-    assert held == pytest.approx(refitted, abs=0.2)
+    assert held[own].mean() == pytest.approx(refitted[own].mean(), rel=0.15)
+    assert np.corrcoef(held.ravel(), refitted.ravel())[0, 1] > 0.97  # refits may also order the parents anew
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["once", "weighted"])

@@ -148,7 +148,8 @@ class ModelAveraging(TablePredictor):
         return np.sort(rng.choice(n_rows, size, replace=False))
 
     def _settle(self) -> None:
-        """Take over what all models share."""
+        """Take over what all models share; prediction sets need a new calibration."""
+        self.__dict__.pop("set_scores_", None)
         first = self.estimators_[0]
         self.classes_, self.schema_, self.encoder_ = first.classes_, first.schema_, first.encoder_
 

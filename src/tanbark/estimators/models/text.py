@@ -18,6 +18,7 @@ from tanbark.arrays import Floats
 from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, nearest, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.options import estimator
+from tanbark.estimators.predict_set import SetPrediction
 from tanbark.params import Laplace
 
 
@@ -73,7 +74,7 @@ class TextExplanation:
 
 
 @estimator
-class TextNaiveBayes(ClassifierMixin, BaseEstimator):
+class TextNaiveBayes(SetPrediction, ClassifierMixin, BaseEstimator):
     r"""Multinomial naive Bayes: a text is a bag of words, drawn one by one from its class's distribution.
 
     .. math:: P(c | text) \propto P(c) \prod_w P(w | c)^{n_w}, \qquad
@@ -157,6 +158,7 @@ class TextNaiveBayes(ClassifierMixin, BaseEstimator):
         return counts, labels, weights
 
     def _add(self, counts: csr_matrix, labels: NDArray[np.int64], weights: Floats | None, *, first: bool) -> Self:
+        self.__dict__.pop("set_scores_", None)
         counted = np.ones(len(labels)) if weights is None else weights
         sort = csr_matrix((counted, (labels, np.arange(len(labels)))), shape=(len(self.classes_), len(labels)))
         words, texts = np.asarray((sort @ counts).todense(), dtype=np.float64), np.asarray(sort.sum(axis=1)).ravel()

@@ -10,6 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
@@ -156,13 +157,13 @@ def _named(models: Any) -> dict[str, Any]:
 
 
 def _take(data: Any, rows: NDArray[np.int64]) -> Any:
-    """Choose rows of a frame, a series, an array or a list."""
+    """Choose rows of a frame, a series, an array, a sparse matrix or a list."""
     frame = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame[rows, :].to_native()
     if isinstance(frame, nw.Series):
         return frame[rows].to_native()
-    return data[rows] if isinstance(data, np.ndarray) else [data[row] for row in rows]
+    return data[rows] if isinstance(data, np.ndarray) or issparse(data) else [data[row] for row in rows]
 
 
 def _with_structure(model: Any, X: Any, y: Any) -> Any:
