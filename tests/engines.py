@@ -39,6 +39,8 @@ LEARNERS = {
     "mdlp+quantile": lambda: tb.TAN(discretize="mdlp+quantile"),
     "uniform": lambda: tb.TAN(discretize="uniform"),
     "median": lambda: tb.TAN(discretize="median"),
+    "tempered": lambda: tb.KDB(temperature="auto"),
+    "tempered hierarchical": lambda: tb.KDB(parameters="hierarchical", temperature="auto"),
 }
 
 

@@ -29,6 +29,7 @@ CLASSIFIERS = [
     tb.NaiveBayes(missing="em"),
     tb.NaiveBayes(missing="category"),
     tb.TAN(missing="drop"),
+    tb.TAN(temperature="auto"),
     tb.ACLLTAN(),
     tb.BNC2P(),
     tb.CMDLGBN(),

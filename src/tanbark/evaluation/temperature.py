@@ -18,6 +18,7 @@ from tanbark.machine import blocks, run_threads, thread_count
 
 LEAST, MOST = 1 / 64, 64.0
 MOST_STEPS, SETTLED = 60, 1e-9  # of the logarithm
+DIGITS = 6  # that are kept, so that the order in which rows are added up does not show
 ROWS_AT_ONCE = 8192  # fixed, so that sums do not depend on the number of threads
 KEPT = 1 << 25  # log-joints that are held at once; of more rows every second, every third, … is taken
 
@@ -76,4 +77,4 @@ def best_temperature(
         if abs(step - at) < SETTLED:
             break
         at = step
-    return exp(at)
+    return float(f"{exp(at):.{DIGITS}g}")

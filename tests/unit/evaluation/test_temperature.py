@@ -29,7 +29,7 @@ def test_no_other_temperature_has_a_lower_loss(seed):
         return -(weights * logs[np.arange(len(labels)), labels]).sum() + u * u / 2
 
     found = minimize_scalar(loss, bounds=(-3, 3), method="bounded", options={"xatol": 1e-10})
-    assert best_temperature(joint, prior, labels, weights) == pytest.approx(np.exp(found.x), rel=1e-5)
+    assert best_temperature(joint, prior, labels, weights) == pytest.approx(np.exp(found.x), rel=2e-5)
 
 
 def test_it_undoes_a_power():
