@@ -257,8 +257,9 @@ REASONS: dict[str, str] = {
     "rule, 1, is the default elsewhere.",
     "criterion": "Every learner maximises what it was published with, and lists the values that it knows.",
     "max_parents": "KDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion limits them.",
-    "max_iter": "An iteration of EM goes through all rows; one of WANBIA's optimiser is a step of L-BFGS.",
+    "max_iter": "An iteration of EM goes through all rows; one of WANBIA's or Discriminative's is a step of L-BFGS.",
     "n_bins": "MDLPQuantileDiscretizer adds finer cuts, and limits them by the number of rows itself.",
+    "normalize": "Weights are normalised after they were learnt; Discriminative learns what is normalised.",
     "n_jobs": "ModelAveraging spends its threads on whole models.",
     "parameters": "AODE and A2DE take smoothings only; the default smoothing is that of the learner, see "
     "`tanbark.LEARNERS`.",
@@ -266,8 +267,8 @@ REASONS: dict[str, str] = {
     "space": "The sparse candidate algorithm is published over graphs; its rounds already leave local optima.",
     "start": "Learners of conditional likelihood may also begin at naive Bayes.",
     "tabu": "The sparse candidate algorithm leaves local optima by new candidates instead.",
-    "tol": "What improves differs: a cross-validated score (wrappers), a gradient per row (WANBIA), a probability "
-    "(EM).",
+    "tol": "What improves differs: a cross-validated score (wrappers), a gradient per row (WANBIA, Discriminative), a "
+    "probability (EM).",
 }
 
 NETWORK = """network_ : Network

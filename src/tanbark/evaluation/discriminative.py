@@ -214,7 +214,7 @@ def _best(folds: Folds, candidates: Iterable[Candidate]) -> tuple[Candidate, dic
     base: Candidate | None = None
     for candidate in candidates:
         loss = found[candidate.penalty, candidate.rounds] = folds.mean(candidate.losses)
-        base = candidate if candidate.rounds == 0 else base
+        base = candidate if base is None and candidate.rounds == 0 else base
         best = candidate if best is None or loss < folds.mean(best.losses) else best
     assert best is not None
     return (best if base is None or folds.is_clear(base.losses - best.losses) else base), found
