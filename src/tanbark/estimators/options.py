@@ -137,7 +137,6 @@ OPTIONS: dict[str, Option] = {
         '{"marginalize", "error"}',
         "What to do with categories that training never saw: treat them as missing values, or raise an error.",
     ),
-    "learning_rate": Option("float", "Fraction of a Newton step that boosting takes."),
     "max_cells": Option(
         "int",
         "The largest CPT that a family may need; of averages over super-parents, the most cells of all their CPTs.",
@@ -193,7 +192,7 @@ OPTIONS: dict[str, Option] = {
         "How counts become CPTs: a smoothing (:class:`Hierarchical`, :class:`Laplace`, :class:`BDeu`, :class:`K2`, "
         ':class:`MEstimate`); for short "hierarchical", "laplace", "bdeu", "k2", "m-estimate", "ml" (maximum '
         "likelihood), or a number of pseudo-counts per cell; or :class:`MANB`, :class:`AWNB`, :class:`WANBIA`, "
-        ":class:`Discriminative` or :class:`EM`. None is the smoothing {smoothing}.",
+        ":class:`~tanbark.estimators.Discriminative` or :class:`EM`. None is the smoothing {smoothing}.",
     ),
     "perturbation": Option("int", "Random moves from the best graph before each restart."),
     "random_state": Option("int, Generator, RandomState or None", "Where random numbers come from."),
@@ -259,7 +258,6 @@ REASONS: dict[str, str] = {
     "max_parents": "KDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion limits them.",
     "max_iter": "An iteration of EM goes through all rows; one of WANBIA's or Discriminative's is a step of L-BFGS.",
     "n_bins": "MDLPQuantileDiscretizer adds finer cuts, and limits them by the number of rows itself.",
-    "normalize": "Weights are normalised after they were learnt; Discriminative learns what is normalised.",
     "n_jobs": "ModelAveraging spends its threads on whole models.",
     "parameters": "AODE and A2DE take smoothings only; the default smoothing is that of the learner, see "
     "`tanbark.LEARNERS`.",

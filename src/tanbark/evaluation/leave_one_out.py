@@ -13,21 +13,55 @@ With hierarchical smoothing the concentrations are held too, which is close to w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Codes, Floats
+from tanbark.arrays import Bools, Codes, Floats, Integers
 from tanbark.errors import InputError, OptionError
-from tanbark.evaluation.leave_one_out_kernels import CountedFamilies, TreeFamily
 from tanbark.graph import Network
 from tanbark.inference import class_log_prior, joint_log_proba
-from tanbark.inference.layout import ends_of, flat_logarithms, lay_out, strides_of
+from tanbark.inference.layout import Factors, ends_of, flat_logarithms, lay_out, strides_of
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.params import Hierarchical, MEstimate, Smoothing
+from tanbark.params.context_tree import ContextTree
 from tanbark.params.smoothing import context_tree
 from tanbark.table import missing_code
+
+
+class CountedFamilies(NamedTuple):
+    """The counts of all families, laid out like their CPTs, and what a smoothing adds to them.
+
+    Family f is that of column f; ``cells`` has its counts and ``logarithms`` the entries of its CPT. The sum over the
+    node's states is in ``totals``, from ``total_starts[f]`` on, with ``total_strides`` (0 along the node's own axis).
+    A cell gets the prior mass ``mass[f]`` or, with ``marginal_rows[f]`` above 0 (m-estimate), so many pseudo-rows with
+    the marginal distribution of the node, whose counts begin at ``marginal_starts[f]`` of ``marginals``. The CPT of a
+    family that is ``fixed`` has no counts; a family of which a context tree is known (``as_tree``) is left to it.
+    """
+
+    sizes: Integers
+    cells: Factors
+    logarithms: Floats
+    totals: Floats
+    total_starts: Integers
+    total_strides: Integers
+    mass: Floats
+    marginal_rows: Floats
+    marginals: Floats
+    marginal_starts: Integers
+    exponents: Floats
+    fixed: Bools
+    as_tree: Bools
+
+
+class TreeFamily(NamedTuple):
+    """A family with hierarchical smoothing: its node, its parents in the order in which contexts grow, its exponent."""
+
+    node: int
+    parents: Integers
+    exponent: float
+    tree: ContextTree
 
 
 class LeaveOneOut:

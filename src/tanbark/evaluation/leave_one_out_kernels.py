@@ -3,51 +3,16 @@
 from __future__ import annotations
 
 from math import exp, log
-from typing import NamedTuple
 
 import numpy as np
 
-from tanbark.arrays import Array, Bools, Floats, Integers
-from tanbark.inference.layout import Factors
+from tanbark.arrays import Array
+from tanbark.evaluation.leave_one_out import CountedFamilies, TreeFamily
 from tanbark.machine import kernel
 from tanbark.params.context_kernels import NONE, ROOT, passed_on
 from tanbark.params.context_tree import ContextTree
 
 SLACK = 1e-6  # by which sums of weights may differ
-
-
-class CountedFamilies(NamedTuple):
-    """The counts of all families, laid out like their CPTs, and what a smoothing adds to them.
-
-    Family f is that of column f; ``cells`` has its counts and ``logarithms`` the entries of its CPT. The sum over the
-    node's states is in ``totals``, from ``total_starts[f]`` on, with ``total_strides`` (0 along the node's own axis).
-    A cell gets the prior mass ``mass[f]`` or, with ``marginal_rows[f]`` above 0 (m-estimate), so many pseudo-rows with
-    the marginal distribution of the node, whose counts begin at ``marginal_starts[f]`` of ``marginals``. The CPT of a
-    family that is ``fixed`` has no counts; a family of which a context tree is known (``as_tree``) is left to it.
-    """
-
-    sizes: Integers
-    cells: Factors
-    logarithms: Floats
-    totals: Floats
-    total_starts: Integers
-    total_strides: Integers
-    mass: Floats
-    marginal_rows: Floats
-    marginals: Floats
-    marginal_starts: Integers
-    exponents: Floats
-    fixed: Bools
-    as_tree: Bools
-
-
-class TreeFamily(NamedTuple):
-    """A family with hierarchical smoothing: its node, its parents in the order in which contexts grow, its exponent."""
-
-    node: int
-    parents: Integers
-    exponent: float
-    tree: ContextTree
 
 
 @kernel

@@ -37,7 +37,7 @@ from tanbark.table import Schema
 from tanbark.table.schema_json import demand, is_number, read_list
 
 LEAST_ROWS = 20  # with fewer there is nothing to validate on
-PENALTIES = (1.0, 4.0, 16.0, 64.0, 256.0)
+PENALTIES = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0)
 
 
 @estimator
@@ -51,11 +51,13 @@ class Discriminative(ParameterEstimator):
     Parameters
     ----------
     penalty : float, optional
-        L2 penalty of every correction; by default 1, 4, 16, 64 or 256, chosen by validation.
+        L2 penalty of every correction; by default 1/4, 1, 4, 16, 64 or 256, chosen by validation.
     rounds : int, optional
         Rounds of boosting; by default 0, 1, 2, 4, ... up to ``max_rounds``, chosen by validation.
     max_rounds : int, default 32
         The most rounds that validation tries.
+    learning_rate : float, default 0.1
+        Fraction of a Newton step that boosting takes.
     normalize : bool, default False
         Change the CPTs and normalise them by a softmax in every parent configuration, so that they stay those of a
         Bayesian network: missing values are summed out exactly, queries and exports are those of the corrected model.
@@ -94,7 +96,7 @@ class Discriminative(ParameterEstimator):
     >>> import tanbark as tb
     >>> X = [[a, b] for a in (0, 1) for b in (0, 1)] * 50
     >>> y = [a ^ b for a, b in X]
-    >>> clf = tb.NaiveBayes(parameters=tb.Discriminative(penalty=1.0, rounds=4)).fit(X, y)
+    >>> clf = tb.NaiveBayes(parameters=tb.estimators.Discriminative(penalty=1.0, rounds=4)).fit(X, y)
     >>> clf.parameters_.rounds_
     4
     """

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import tanbark as tb
 from tanbark.errors import InputError, ModelFileError, OptionError
+from tanbark.estimators import Discriminative
 from tanbark.evaluation.discriminative import Estimated, LeftOut, corrected_families
 from tanbark.export import to_python, to_sql
 from tanbark.inference import class_log_prior, joint_log_proba
@@ -30,7 +31,7 @@ def rule(n=900, seed=0, missing=0.0, noise=0.05):
 
 
 def models(**options):
-    part = tb.Discriminative(**options)
+    part = Discriminative(**options)
     yield tb.NaiveBayes(parameters=part)
     yield tb.TAN(parameters=part)
     yield tb.KDB(max_parents=2, parameters=part)
@@ -44,7 +45,7 @@ def test_validation_finds_a_rule_that_the_cpts_miss_and_leaves_noise_alone(norma
     # x3 alone depends on what decides: a chain whose CPTs are poor, a family that has the cells
     arcs = [("class", f"x{i}") for i in range(4)] + [("x1", "x0"), ("x2", "x0")]
     plain = tb.FixedStructure(arcs, parameters=50.0).fit(X, y)
-    part = tb.Discriminative(smoothing=50.0, normalize=normalize)
+    part = Discriminative(smoothing=50.0, normalize=normalize)
     corrected = tb.FixedStructure(arcs, parameters=part).fit(X, y)
     found = corrected.parameters_
     assert found.rounds_ > 0
@@ -110,7 +111,7 @@ def test_a_file_brings_it_back_to_the_last_bit(options, missing, tmp_path):
 )  # fmt: skip
 def test_damaged_files_raise(normalize, place, value, tmp_path):
     X, y = rule(200)
-    tb.KDB(parameters=tb.Discriminative(1.0, rounds=2, normalize=normalize)).fit(X, y).save(tmp_path / "model.json")
+    tb.KDB(parameters=Discriminative(1.0, rounds=2, normalize=normalize)).fit(X, y).save(tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text())
     document["learnt"][place] = value
     (tmp_path / "model.json").write_text(json.dumps(document))
@@ -125,7 +126,7 @@ def test_damaged_files_raise(normalize, place, value, tmp_path):
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_explanations_add_up(missing):
     X, y = rule(300, missing=missing)
-    clf = tb.KDB(parameters=tb.Discriminative(**FIXED)).fit(X, y)
+    clf = tb.KDB(parameters=Discriminative(**FIXED)).fit(X, y)
     proba = clf.predict_proba(X[:20])
     for row, (explained, p) in enumerate(zip(clf.explain(X[:20]), proba, strict=True)):
         assert explained.probability == pytest.approx(p.max()), row
@@ -134,7 +135,7 @@ def test_explanations_add_up(missing):
 
 def test_intervals_contain_the_prediction_and_keep_the_correction():
     X, y = rule(600)
-    clf = tb.KDB(parameters=tb.Discriminative(**FIXED)).fit(X, y)
+    clf = tb.KDB(parameters=Discriminative(**FIXED)).fit(X, y)
     low, high = clf.predict_proba_interval(X[:30], n_draws=100)
     p = clf.predict_proba(X[:30])
     assert ((low <= p + 0.05) & (p <= high + 0.05)).all()
@@ -142,7 +143,7 @@ def test_intervals_contain_the_prediction_and_keep_the_correction():
 
 def test_normalised_cpts_are_those_of_a_network():
     X, y = rule(600, missing=0.1)
-    clf = tb.KDB(parameters=tb.Discriminative(1.0, normalize=True, rounds=1)).fit(X, y)
+    clf = tb.KDB(parameters=Discriminative(1.0, normalize=True, rounds=1)).fit(X, y)
     assert any(change.size and np.abs(change).max() > 0.1 for change in clf.parameters_.changes_)
     for node, table in enumerate(clf.network_.tables):
         np.testing.assert_allclose(table.sum(axis=clf.network_.axes(node).index(node)), 1.0)
@@ -159,14 +160,14 @@ def test_normalised_cpts_are_those_of_a_network():
 
 def test_a_given_prior_stays():
     X, y = rule(600)
-    clf = tb.KDB(class_prior=[0.3, 0.7], parameters=tb.Discriminative(1.0, normalize=True, rounds=1)).fit(X, y)
+    clf = tb.KDB(class_prior=[0.3, 0.7], parameters=Discriminative(1.0, normalize=True, rounds=1)).fit(X, y)
     assert not clf.parameters_.changes_[-1].size
     np.testing.assert_allclose(clf.network_.tables[-1], [0.3, 0.7])
 
 
 def test_what_needs_the_network_alone_says_so():
     X, y = rule(200)
-    clf = tb.KDB(parameters=tb.Discriminative(**FIXED)).fit(X, y)
+    clf = tb.KDB(parameters=Discriminative(**FIXED)).fit(X, y)
     for export in (to_sql, to_python):
         with pytest.raises(OptionError, match="normalize=True"):
             export(clf)
@@ -184,14 +185,14 @@ def test_options_are_checked():
     ]  # fmt: skip
     for options in bad:
         with pytest.raises(OptionError, match=next(iter(options))):
-            tb.NaiveBayes(parameters=tb.Discriminative(**options)).fit(X, y)
+            tb.NaiveBayes(parameters=Discriminative(**options)).fit(X, y)
     with pytest.raises(OptionError, match="without zeros"):
-        tb.NaiveBayes(parameters=tb.Discriminative(smoothing="ml")).fit(X[:30], y[:30])
+        tb.NaiveBayes(parameters=Discriminative(smoothing="ml")).fit(X[:30], y[:30])
 
 
 def test_few_rows_and_zero_rounds_leave_the_network_and_temper_it():
     X, y = rule(12)
-    few = tb.NaiveBayes(parameters=tb.Discriminative()).fit(X, y)
+    few = tb.NaiveBayes(parameters=Discriminative()).fit(X, y)
     assert few.parameters_.rounds_ == 0
     X, y = rule(300)
     for clf in models(rounds=0):
@@ -202,10 +203,10 @@ def test_few_rows_and_zero_rounds_leave_the_network_and_temper_it():
 
 def test_rounds_or_penalty_alone_may_be_given():
     X, y = rule(400)
-    some = tb.KDB(parameters=tb.Discriminative(rounds=3)).fit(X, y).parameters_
+    some = tb.KDB(parameters=Discriminative(rounds=3)).fit(X, y).parameters_
     assert some.rounds_ == 3
     assert {rounds for _, rounds in some.validation_} == {3}
-    other = tb.KDB(parameters=tb.Discriminative(2.0, max_rounds=6)).fit(X, y).parameters_
+    other = tb.KDB(parameters=Discriminative(2.0, max_rounds=6)).fit(X, y).parameters_
     assert other.penalty_ == 2.0
     assert {rounds for _, rounds in other.validation_} <= {0, 1, 2, 4, 6}
 
@@ -213,14 +214,14 @@ def test_rounds_or_penalty_alone_may_be_given():
 @pytest.mark.parametrize("options", [{}, {"normalize": True}], ids=["corrected", "normalised"])
 def test_files_threads_and_weights(options, tmp_path):
     X, y = rule(2600)
-    part = tb.Discriminative(**options)
+    part = Discriminative(**options)
     clf = tb.KDB(parameters=part, n_jobs=1).fit(X, y)
     threads = tb.KDB(parameters=part, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(clf.predict_proba(X), threads.predict_proba(X))
     X.assign(label=y).to_csv(tmp_path / "rows.csv", index=False)
     streamed = tb.KDB(parameters=part).fit(tmp_path / "rows.csv", target="label")
     np.testing.assert_allclose(streamed.predict_proba(X), clf.predict_proba(X), atol=1e-9)
-    part = tb.Discriminative(1.0, rounds=3, **options)
+    part = Discriminative(1.0, rounds=3, **options)
     times = np.random.default_rng(0).integers(0, 3, 300)
     Z, w = X[:300], y[:300]
     weighted = tb.KDB(parameters=part).fit(Z, w, sample_weight=times)
