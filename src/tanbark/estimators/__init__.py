@@ -6,6 +6,7 @@ from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.models.by_name import BayesNetClassifier
 from tanbark.estimators.models.conditional import BNC2P, CMDLGBN
 from tanbark.estimators.models.constraint import RAIANB, RAIGBN
+from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble
 from tanbark.estimators.models.exact import ExactANB, ExactGBN
 from tanbark.estimators.models.fixed import KDB, SPODE, FixedStructure, NaiveBayes
 from tanbark.estimators.models.greedy import BAN, GBN, SparseCandidateGBN
@@ -59,6 +60,7 @@ __all__ = [
     "ArcReport",
     "BayesNetClassifier",
     "ChowLiuTree",
+    "Classifier",
     "Comparison",
     "CrossValidation",
     "Discriminative",
@@ -73,6 +75,7 @@ __all__ = [
     "MedianDiscretizer",
     "ModelAveraging",
     "NaiveBayes",
+    "NetworkEnsemble",
     "PredictionSets",
     "QuantileDiscretizer",
     "RowExplanation",

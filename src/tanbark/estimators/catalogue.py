@@ -16,6 +16,7 @@ from tanbark.errors import find
 from tanbark.estimators.model_file import classifiers
 from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.models.by_name import BayesNetClassifier
+from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble
 from tanbark.structure import LEARNERS
 from tanbark.structure.registry import PROVIDED
 
@@ -50,7 +51,7 @@ class Entry:
 
 def known_classifiers() -> dict[str, type[Any]]:
     """List the classifiers of tables, those that average others included."""
-    return {**classifiers(), ModelAveraging.__name__: ModelAveraging}
+    return {**classifiers(), **{cls.__name__: cls for cls in (ModelAveraging, NetworkEnsemble, Classifier)}}
 
 
 def catalogue() -> dict[str, Entry]:

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.arrays import Integers
 from tanbark.counts import ChosenCounts, StoredCounts, chosen_cells, stored_cells
 from tanbark.errors import ModelFileError, OptionError, TanbarkError
-from tanbark.estimators.classifier import TableClassifier
+from tanbark.estimators.classifier import TableClassifier, TablePredictor
 from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.model_file_v1 import from_version_1
 from tanbark.estimators.models.aode import AveragedClassifier
@@ -39,7 +39,7 @@ from tanbark.table.schema_json import column_document, demand, is_number, read_c
 
 FORMAT = "tanbark-model"
 VERSION = 2
-OTHERS = ("TextNaiveBayes", "ModelAveraging")  # classifiers with files of their own kind
+OTHERS = ("TextNaiveBayes", "ModelAveraging", "NetworkEnsemble", "Classifier")  # they have files of their own kind
 
 NUMBERS = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
@@ -224,9 +224,7 @@ def _from_document(document: Any) -> Any:
         document = from_version_1(document)
     kind = document["estimator"]
     if kind in OTHERS:
-        from tanbark.estimators import model_file_others as others
-
-        return others.restore_text(document) if kind == "TextNaiveBayes" else others.restore_members(document)
+        return _restore_other(kind, document)
     demand(isinstance(kind, str) and kind in classifiers(), f"the estimator {short(kind)} is unknown")
     cls = classifiers()[kind]
     model = cls(**_options(document["options"], cls))
@@ -246,7 +244,17 @@ def _from_document(document: Any) -> Any:
     return model
 
 
-def _restore(model: TableClassifier, document: dict[str, Any]) -> None:
+def _restore_other(kind: str, document: dict[str, Any]) -> Any:
+    """Read a classifier that has a file of its own kind."""
+    from tanbark.estimators import model_file_ensemble as ensembles
+    from tanbark.estimators import model_file_others as others
+
+    if kind in ensembles.KINDS:
+        return ensembles.restore_pooled(document)
+    return others.restore_text(document) if kind == "TextNaiveBayes" else others.restore_members(document)
+
+
+def _restore(model: TableClassifier | TablePredictor, document: dict[str, Any]) -> None:
     """Return a model the columns and classes that fitting it had given."""
     schema = Schema(tuple(read_column(item) for item in read_list(document["columns"], "columns")))
     demand(len(schema.columns) >= 2, "a model needs a feature and a class")

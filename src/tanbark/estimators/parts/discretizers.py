@@ -19,11 +19,14 @@ from tanbark.estimators.options import estimator
 from tanbark.table.discretize import CUTTERS, DEFAULT_BINS, UNION_BINS
 from tanbark.table.learn_schema import FEW, FEW_ORDERED
 
+GRID_BINS = 250  # intervals of the grid of ensembles: codes of one byte
+
 
 class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Learn cut points per column and replace every number by the position of its interval."""
 
     _name: ClassVar[str]  # as an option of a classifier, and in CUTTERS
+    _few: ClassVar[int] = FEW  # the most different values of whole numbers that are categories in a classifier
 
     def _cutter(self) -> Callable[..., Floats]:
         """Return the function that finds cut points."""
@@ -168,6 +171,7 @@ class MDLPQuantileDiscretizer(_BinDiscretizer):
     """
 
     _name = "mdlp+quantile"
+    _few = FEW_ORDERED
     n_bins: int = field(default=UNION_BINS, kw_only=False)
 
     def __sklearn_tags__(self) -> Any:
@@ -176,8 +180,18 @@ class MDLPQuantileDiscretizer(_BinDiscretizer):
         return tags
 
 
+class GridDiscretizer(QuantileDiscretizer):
+    """Cut every column into up to 250 intervals of equal frequency: the grid whose intervals an ensemble merges."""
+
+    _few = FEW_ORDERED
+
+    def __init__(self) -> None:
+        super().__init__(n_bins=GRID_BINS)
+
+
 def find_cutter(discretize: str | Discretizer) -> tuple[Callable[..., Floats], int]:
     """Return the function that finds cut points, and the most different values of whole numbers that are categories."""
-    name = discretize._name if isinstance(discretize, Discretizer) else discretize
-    cutter = discretize._cutter() if isinstance(discretize, Discretizer) else find("discretize", discretize, CUTTERS)
-    return cutter, FEW_ORDERED if name == MDLPQuantileDiscretizer._name else FEW
+    if isinstance(discretize, Discretizer):
+        return discretize._cutter(), discretize._few
+    cutter = find("discretize", discretize, CUTTERS)
+    return cutter, FEW_ORDERED if discretize == MDLPQuantileDiscretizer._name else FEW

@@ -1,0 +1,1 @@
+"""Ensembles of networks over different intervals of the same fine grid."""

@@ -1,0 +1,195 @@
+"""The model of an ensemble: networks whose likelihoods are pooled, and a correction that boosting has learnt.
+
+The logit of class c is log P(c) + tau (sum over members m of w_m log P_m(observed | c) + f g(c)), where g is the
+correction and f = fade ** (missing values beyond what is usual in training). Each likelihood sums missing values out
+before it is pooled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tanbark.arrays import Array, Codes, Floats
+from tanbark.counts import MemoryCounts
+from tanbark.estimators.ensemble.coarsening import Coarsening, coarsen, grid_counts, numeric
+from tanbark.estimators.ensemble.member import Information, Member, grow_inputs, learn_member, measure
+from tanbark.machine import run_threads, thread_count
+from tanbark.params.correction import Families, add_corrections, grow_families, run_rounds
+from tanbark.params.pool import pool_weights
+from tanbark.table import CodedTable, Schema, missing_code
+from tanbark.table.discretize import random_quantile_cuts
+
+MOST_POOLED = 50_000  # rows that the weights of members are learnt from
+CORRECTED = 4  # members whose families the correction has
+CLASS_PRIOR = 0.5  # pseudo-counts of every class
+CUTS, STRUCTURE, FOLDS, BLANKS = range(4)  # what random numbers are for
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How members are drawn.
+
+    ``cutter`` finds the regular intervals of a column; members 1, 3, 5, ... have random ones. Member 0 is drawn without
+    noise.
+    """
+
+    n_members: int
+    max_parents: int
+    cutter: Any
+    seed: int
+    n_jobs: int | None = None
+
+    def generator(self, *path: int) -> np.random.Generator:
+        """Return the generator of one purpose, which does not depend on what else is drawn."""
+        return np.random.default_rng([self.seed, *path])
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """A fitted ensemble over the states of a grid."""
+
+    schema: Schema
+    members: list[Member]
+    weights: Floats
+    log_prior: Floats
+    usual_missing: float
+    corrections: list[Families] = field(default_factory=list)
+    fade: float = 1.0
+    temperature: float = 1.0
+
+    def evidence(self, codes: Codes, *, n_jobs: int | None = None) -> Floats:
+        """Return the pooled and corrected log P(observed | class), up to a constant per row."""
+        threads = thread_count(n_jobs)
+        merged = self._merge(codes, threads)
+        n_classes = len(self.log_prior)
+        total, correction = np.zeros((codes.shape[1], n_classes)), np.zeros((codes.shape[1], n_classes))
+        for place, member in enumerate(self.members):
+            rows = merged[id(member.coarsening)]
+            if self.weights[place] > 0.0:
+                total += self.weights[place] * member.log_likelihoods(rows, n_jobs=n_jobs)
+            if place < len(self.corrections):
+                add_corrections(self.corrections[place], member.chosen(rows), correction, n_jobs=n_jobs)
+        if self.corrections:
+            total += self.fading(codes, self.fade)[:, None] * correction
+        return total
+
+    def logits(self, codes: Codes, *, n_jobs: int | None = None) -> Floats:
+        """Return log P(class | observed), up to a constant per row."""
+        return self.log_prior + self.temperature * self.evidence(codes, n_jobs=n_jobs)
+
+    def with_prior(self, log_prior: Floats) -> Pooled:
+        """Return the same model with another class prior."""
+        return replace(self, log_prior=log_prior)
+
+    def fading(self, codes: Codes, fade: float) -> Floats:
+        """Return the factor on the correction of every row."""
+        missing = (codes[: self.schema.target] == missing_code(codes)).sum(axis=0)
+        return np.asarray(fade ** np.maximum(missing - self.usual_missing, 0.0))
+
+    def _merge(self, codes: Codes, threads: int) -> dict[int, Codes]:
+        kinds = {id(member.coarsening): member.coarsening for member in self.members}
+        merged = run_threads(lambda kind: kind.apply(codes), [(kind,) for kind in kinds.values()], threads)
+        return dict(zip(kinds, merged, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What learning leaves for the correction: merged rows by coarsening, and honest logits of every row."""
+
+    pooled: Pooled
+    merged: dict[int, Codes]
+    labels: Array
+    row_weights: Floats | None
+    left_out: Floats
+
+    def grow(self) -> tuple[list[Families], list[Array]]:
+        """Number the contexts of the families that the correction has."""
+        found = []
+        for member in self.pooled.members[:CORRECTED]:
+            codes, families, sizes = grow_inputs(member, self.merged[id(member.coarsening)])
+            found.append(grow_families(codes, families, sizes, len(self.pooled.log_prior)))
+        return [families for families, _ in found], [contexts for _, contexts in found]
+
+    def corrected(self, penalty: float, rounds: int, fade: float, temperature: float) -> Pooled:
+        """Learn the correction and return the whole model."""
+        if rounds == 0:
+            return replace(self.pooled, temperature=temperature)
+        families, contexts = self.grow()
+        steps = run_rounds(families, contexts, self.labels, self.left_out.copy(), self.row_weights, penalty=penalty)
+        for done in steps:
+            if done == rounds:
+                break
+        return replace(self.pooled, corrections=families, fade=fade, temperature=temperature)
+
+
+def learn_pooled(table: CodedTable, plan: Plan) -> Training:
+    """Learn members and their weights from rows on the grid; weights come from the rows left out of the counts."""
+    schema, threads = table.schema, thread_count(plan.n_jobs)
+    rows = MemoryCounts(table, n_jobs=plan.n_jobs)
+    kinds = _coarsenings(schema, rows, plan)
+    merged = run_threads(lambda kind: kind.apply(table.codes), [(kind,) for kind in dict.fromkeys(kinds)], threads)
+    tables = {
+        id(kind): CodedTable(kind.schema, codes, table.weights)
+        for kind, codes in zip(dict.fromkeys(kinds), merged, strict=True)
+    }
+    known: dict[int, Information] = {}
+    for key, part in tables.items():
+        known[key] = measure(MemoryCounts(part, n_jobs=plan.n_jobs))
+
+    def learn(kind: Coarsening, place: int) -> tuple[Member, Floats]:
+        rng = plan.generator(STRUCTURE, place) if place else None
+        return learn_member(kind, tables[id(kind)], known[id(kind)], plan.max_parents, rng)
+
+    found = run_threads(learn, list(zip(kinds, range(plan.n_members), strict=True)), threads)
+    members, left_out = [member for member, _ in found], np.stack([part for _, part in found])
+    labels = table.codes[-1].astype(np.int64)
+    log_prior, prior_left_out = class_priors(labels, table.weights, schema.cardinalities[-1])
+    weights = _weigh(left_out, prior_left_out, labels, table.weights)
+    missing = (table.codes[:-1] == missing_code(table.codes)).sum(axis=0)
+    usual = float(np.average(missing, weights=table.weights))
+    honest = prior_left_out + np.tensordot(weights, left_out, 1)
+    pooled = Pooled(schema, members, weights, log_prior, usual)
+    return Training(pooled, {key: part.codes for key, part in tables.items()}, labels, table.weights, honest)
+
+
+def _coarsenings(schema: Schema, rows: MemoryCounts, plan: Plan) -> list[Coarsening]:
+    """Find the intervals of every member: regular for members 0, 2, 4, ..., random for the others."""
+    counts = grid_counts(rows)
+    regular = coarsen(schema, counts, [plan.cutter] * schema.target)
+    if not numeric(schema).any():
+        return [regular] * plan.n_members
+    kinds = []
+    for place in range(plan.n_members):
+        if place % 2 == 0:
+            kinds.append(regular)
+            continue
+        rng = plan.generator(CUTS, place)
+        kinds.append(coarsen(schema, counts, [partial(_random_cuts, rng)] * schema.target))
+    return kinds
+
+
+def _random_cuts(
+    rng: np.random.Generator, values: Floats, labels: Array, n_classes: int, weights: Floats | None
+) -> Floats:
+    return random_quantile_cuts(values, weights, rng)
+
+
+def class_priors(labels: Array, weights: Floats | None, n_classes: int) -> tuple[Floats, Floats]:
+    """Return log P(class), and for every row log P(class) without it; a row of weight w stands for w rows."""
+    counts = np.bincount(labels, weights, n_classes) + CLASS_PRIOR
+    lost = np.ones(len(labels)) if weights is None else np.minimum(weights, 1.0)
+    left_out = np.tile(counts, (len(labels), 1))
+    left_out[np.arange(len(labels)), labels] -= lost
+    left_out = np.log(np.maximum(left_out, CLASS_PRIOR / 2)) - np.log(counts.sum() - lost)[:, None]
+    return np.log(counts / counts.sum()), left_out
+
+
+def _weigh(left_out: Floats, log_prior: Floats, labels: Array, weights: Floats | None) -> Floats:
+    """Find the weights of the members, from evenly spaced rows where there are very many."""
+    step = -(-len(labels) // MOST_POOLED)
+    part = slice(None, None, step)
+    return pool_weights(left_out[:, part], log_prior[part], labels[part], None if weights is None else weights[part])

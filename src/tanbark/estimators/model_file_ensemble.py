@@ -1,0 +1,281 @@
+"""Model files of ensembles: JSON whose large arrays are compressed and written as text."""
+
+from __future__ import annotations
+
+import base64
+import os
+import zlib
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from tanbark.arrays import Array
+from tanbark.estimators import model_file as files
+from tanbark.estimators.ensemble.coarsening import Coarsening
+from tanbark.estimators.ensemble.member import Member
+from tanbark.estimators.ensemble.pooled import Pooled
+from tanbark.estimators.ensemble.selection import Choice
+from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble, PooledClassifier
+from tanbark.graph import Dag, Network
+from tanbark.inference.sparse_network import lay_out_trees
+from tanbark.params.context_tree import ContextTree
+from tanbark.params.correction import Families
+from tanbark.table import Schema
+from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
+
+KINDS: dict[str, type[PooledClassifier]] = {cls.__name__: cls for cls in (NetworkEnsemble, Classifier)}
+TYPES = ("float64", "int64", "int32", "uint8", "uint16", "uint32")
+MOST_BYTES = 1 << 32  # of one array, uncompressed
+
+
+def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a fitted ensemble; the file appears under its name only when it is whole."""
+    check_is_fitted(model)
+    pooled, dtype = model.model_, model.classes_.dtype
+    kinds = list({id(member.coarsening): member.coarsening for member in pooled.members}.values())
+    places = {id(kind): place for place, kind in enumerate(kinds)}
+    options = {n: files._plain(value, f"the option {n}") for n, value in model.get_params(deep=False).items()}
+    document = {
+        "format": files.FORMAT, "version": files.VERSION, "estimator": type(model).__name__, "options": options,
+        "named": hasattr(model, "feature_names_in_"),
+        "columns": [column_document(column) for column in model.schema_.columns],
+        "labels": dtype.kind if dtype.kind in files.LABELS else dtype.name,
+        "weights": pooled.weights.tolist(), "log_prior": _array(pooled.log_prior),
+        "usual_missing": pooled.usual_missing, "fade": pooled.fade, "temperature": pooled.temperature,
+        "intervals": [_intervals_document(kind) for kind in kinds],
+        "members": [_member_document(member, places[id(member.coarsening)]) for member in pooled.members],
+        "corrections": [{name: _array(part) for name, part in item._asdict().items()} for item in pooled.corrections],
+        "value_counts": [_array(counts) for counts in model.value_counts_],
+        **(_choice_document(model) if isinstance(model, Classifier) else {}),
+    }  # fmt: skip
+    files._write(document, path)
+
+
+def _intervals_document(kind: Coarsening) -> dict[str, Any]:
+    return {
+        "columns": [column_document(column) for column in kind.schema.columns],
+        "lookups": [_array(lookup) for lookup in kind.lookups],
+    }
+
+
+def _member_document(member: Member, place: int) -> dict[str, Any]:
+    return {
+        "intervals": place,
+        "columns": member.columns.tolist(),
+        "order": member.order,
+        "parents": [list(parents) for parents in member.parents],
+        "trees": [{name: _array(part) for name, part in tree._asdict().items()} for tree in member.trees],
+    }
+
+
+def _choice_document(model: Classifier) -> dict[str, Any]:
+    network, choice = model.network_, None
+    if model.choice_ is not None:
+        choice = asdict(model.choice_)
+        choice["log_losses"] = [[*key, loss] for key, loss in model.choice_.log_losses.items()]
+        choice["held_out"] = _array(model.choice_.held_out)
+    return {
+        "choice": choice,
+        "network": {
+            "columns": [column_document(column) for column in network.schema.columns],
+            "parents": [list(parents) for parents in network.dag.parents],
+            "cpts": [_array(cpt) for cpt in network.tables],
+        },
+    }
+
+
+def _array(values: Array) -> dict[str, Any]:
+    """Write an array as its type, its shape, and its bytes compressed in base 64."""
+    values = np.ascontiguousarray(values)
+    little = values.astype(values.dtype.newbyteorder("<"), copy=False)
+    data = base64.b64encode(zlib.compress(little.tobytes(), 6)).decode("ascii")
+    return {"type": values.dtype.name, "shape": list(values.shape), "data": data}
+
+
+def _read_array(document: Any, what: str, kind: str | None = None) -> Array:
+    demand(isinstance(document, dict), f"{what} is no array")
+    name, shape, data = document["type"], read_list(document["shape"], what), document["data"]
+    demand(name in TYPES and (kind is None or name == kind), f"{what} has the type {name!r:.20}")
+    demand(all(type(size) is int and size >= 0 for size in shape) and isinstance(data, str), f"{what} is no array")
+    size = int(np.prod(shape, dtype=object)) * np.dtype(name).itemsize
+    demand(size <= MOST_BYTES, f"{what} is too large")
+    try:
+        content = zlib.decompressobj().decompress(base64.b64decode(data, validate=True), size + 1)
+    except (ValueError, zlib.error):
+        content = b""
+    demand(len(content) == size, f"{what} does not have the bytes that its shape says")
+    found = np.frombuffer(content, np.dtype(name).newbyteorder("<")).astype(name).reshape(shape)
+    demand(name != "float64" or not np.isposinf(found).any(), f"{what} holds an infinite number")
+    return found
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def restore_pooled(document: dict[str, Any]) -> PooledClassifier:
+    """Read an ensemble back; every index is checked, so that a damaged file cannot lead a kernel astray."""
+    cls = KINDS[document["estimator"]]
+    model = cls(**files._options(document["options"], cls))
+    files._restore(model, document)
+    model._check_options()
+    schema = model.schema_
+    kinds = [_read_intervals(item, schema) for item in read_list(document["intervals"], "intervals")]
+    members = [_read_member(item, kinds) for item in read_list(document["members"], "members")]
+    weights = np.array(_read_numbers(document["weights"], "weights"))
+    demand(len(weights) == len(members) > 0 and bool((weights >= 0).all()), "there is not one weight for each network")
+    log_prior = _read_array(document["log_prior"], "the prior", "float64")
+    demand(log_prior.shape == (len(model.classes_),), "the prior does not fit the classes")
+    corrections = [
+        _read_families(item, members[place], len(model.classes_))
+        for place, item in enumerate(read_list(document["corrections"], "corrections"))
+        if place < len(members)
+    ]
+    usual, fade, tau = _read_numbers([document[n] for n in ("usual_missing", "fade", "temperature")], "the pool")
+    demand(0 <= fade <= 1 and usual >= 0 and tau > 0, "the numbers of the pool are out of range")
+    model.model_ = Pooled(schema, members, weights, log_prior, usual, corrections, fade, tau)
+    counts = [_read_array(item, "counts") for item in read_list(document["value_counts"], "counts of values")]
+    sizes = members[0].coarsening.schema.cardinalities[:-1]
+    demand([table.shape for table in counts] == [(size,) for size in sizes], "the counts of values do not fit")
+    model.value_counts_ = counts
+    if isinstance(model, Classifier):
+        model.choice_ = _read_choice(document["choice"])
+        model.network_ = _read_network(document["network"])
+    return model
+
+
+def _read_numbers(items: Any, what: str) -> list[float]:
+    demand(all(map(is_number, read_list(items, what))), f"{what}: a number is none")
+    return [float(item) for item in items]
+
+
+def _read_schema(items: Any) -> Schema:
+    return Schema(tuple(read_column(item) for item in read_list(items, "columns")))
+
+
+def _read_intervals(document: Any, grid: Schema) -> Coarsening:
+    schema = _read_schema(document["columns"])
+    demand(schema.names == grid.names and schema.columns[-1] == grid.columns[-1], "intervals are of other columns")
+    lookups = tuple(_read_array(item, "a lookup") for item in read_list(document["lookups"], "lookups"))
+    demand(len(lookups) == schema.target, "there is not one lookup for each feature")
+    for lookup, fine, merged in zip(lookups, grid.features, schema.features, strict=True):
+        good = lookup.dtype.kind == "u" and lookup.shape == (fine.n_states + 1,)
+        demand(good and bool((lookup[:-1] < merged.n_states).all()), "a lookup does not fit its column")
+    return Coarsening(schema, lookups)
+
+
+def _read_member(document: Any, kinds: list[Coarsening]) -> Member:
+    place = document["intervals"]
+    demand(type(place) is int and 0 <= place < len(kinds), "a network has unknown intervals")
+    schema = kinds[place].schema
+    columns = list(files._parents(document["columns"], schema.target))
+    n = len(columns)
+    order = list(files._parents(document["order"], n)) if n else []
+    demand(sorted(order) == list(range(n)) and len(set(columns)) == n, "the columns of a network are no set")
+    parents = [tuple(files._parents(item, n + 1)) for item in read_list(document["parents"], "parents")]
+    rank = {feature: k for k, feature in enumerate(order)}
+    demand(len(parents) == n, "there are not parents for each feature")
+    for feature, found in enumerate(parents):
+        earlier = all(rank[p] < rank[feature] for p in found[1:])
+        demand(found[:1] == (n,) and len(set(found)) == len(found) and earlier, "the parents of a feature are no set")
+    sizes = [schema.cardinalities[c] for c in (*columns, schema.target)]
+    trees = [
+        _read_tree(item, sizes[feature], [sizes[p] for p in parents[feature]])
+        for feature, item in enumerate(read_list(document["trees"], "trees"))
+        if feature < n
+    ]
+    demand(len(trees) == n, "there is not one tree for each feature")
+    network = lay_out_trees(trees, parents, sizes, order)
+    return Member(kinds[place], np.array(columns, np.int64), order, parents, trees, network)
+
+
+def _read_tree(document: Any, n_states: int, states: list[int]) -> ContextTree:
+    kinds = {"children": "int32", "starts": "int64", "states": "int64", "levels": "int64"}
+    tree = ContextTree(**{
+        name: _read_array(document[name], "a tree", kinds.get(name, "float64")) for name in ContextTree._fields
+    })  # fmt: skip
+    depth, levels = len(states), tree.levels
+    good = tree.states.tolist() == states and levels.shape == (depth + 2,) and tree.starts.shape == (depth + 1,)
+    demand(good and levels[0] == 0 and levels[1] == 1 and bool((np.diff(levels) >= 0).all()), "a tree is damaged")
+    widths = np.diff(levels)[:-1] * tree.states
+    demand(tree.starts.tolist() == np.cumsum([0, *widths.tolist()]).tolist(), "a tree is damaged")
+    demand(len(tree.children) == tree.starts[-1], "a tree has too few children")
+    for level in range(depth):
+        part = tree.children[tree.starts[level] : tree.starts[level + 1]]
+        inside = (part == -1) | ((part >= levels[level + 1]) & (part < levels[level + 2]))
+        demand(bool(inside.all()), "a child of a tree is out of range")
+    n_contexts = int(levels[-1])
+    demand(tree.probabilities.shape == tree.counts.shape == (n_contexts, n_states), "a tree lacks probabilities")
+    sums = tree.probabilities.sum(axis=1)
+    demand(np.allclose(sums, 1.0) and bool((tree.probabilities > 0).all()), "the probabilities of a tree are none")
+    demand(tree.totals.shape == (n_contexts,) and tree.concentrations.shape == (depth + 1,), "a tree is damaged")
+    return tree
+
+
+def _read_families(document: Any, member: Member, n_classes: int) -> Families:
+    kinds = {"children": "int32", "above": "int32", "sums": "float64"}
+    found = Families(**{
+        name: _read_array(document[name], "a correction", kinds.get(name, "int64")) for name in Families._fields
+    })  # fmt: skip
+    families = member.families()
+    sizes = member.coarsening.schema.cardinalities
+    columns = [c for family in families for c in family]
+    states = [sizes[int(member.columns[c])] for c in columns]
+    demand(found.columns.tolist() == columns and found.states.tolist() == states, "a correction has other families")
+    demand(found.spans.tolist() == np.cumsum([0, *map(len, families)]).tolist(), "a correction has other families")
+    n_contexts = len(found.above)
+    demand(
+        found.sums.shape == (n_contexts, n_classes) and bool(np.isfinite(found.sums).all()), "a correction is damaged"
+    )
+    demand(len(found.firsts) == len(found.starts) == len(columns), "a correction is damaged")
+    _check_children(found, n_contexts)
+    return found
+
+
+def _check_children(found: Families, n_contexts: int) -> None:
+    """Demand that every child lies on the next level of its own family, so that every lookup stays inside."""
+    ends = np.append(found.starts[1:], len(found.children))
+    demand(not len(found.starts) or found.starts[0] == 0, "a correction is damaged")
+    demand(
+        bool((ends >= found.starts).all()) and bool((found.above < max(n_contexts, 1)).all()), "a correction is damaged"
+    )
+    bounds = set(found.spans[1:].tolist())
+    for entry in range(len(found.starts)):
+        first, part = int(found.firsts[entry]), found.children[found.starts[entry] : ends[entry]]
+        seen = part[part >= 0]
+        demand(0 <= first < n_contexts and len(part) % max(int(found.states[entry]), 1) == 0, "a correction is damaged")
+        low, high = n_contexts, n_contexts
+        if entry + 1 not in bounds:  # children are looked up in the next entry, which must hold them
+            low = int(found.firsts[entry + 1])
+            high = low + int(ends[entry + 1] - found.starts[entry + 1]) // int(found.states[entry + 1])
+            demand(not len(seen) or (seen.min() >= low and seen.max() < high), "a correction is damaged")
+        demand(not len(seen) or seen.max() < n_contexts, "a correction is damaged")
+
+
+def _read_choice(document: Any) -> Choice | None:
+    if document is None:
+        return None
+    losses = {}
+    for item in read_list(document["log_losses"], "log-losses"):
+        penalty, rounds, loss = _read_numbers(item, "log-losses")
+        losses[penalty, int(rounds)] = loss
+    names = ("penalty", "fade", "temperature", "log_loss", "network_log_loss")
+    penalty, fade, tau, loss, network = _read_numbers([document[name] for name in names], "the choice")
+    rounds = document["rounds"]
+    demand(type(rounds) is int and (0.0, 0) in losses, "the choice is damaged")
+    held_out = _read_array(document["held_out"], "held-out posteriors", "float64")
+    return Choice(penalty, rounds, fade, tau, losses, loss, network, held_out)
+
+
+def _read_network(document: Any) -> Network:
+    schema = _read_schema(document["columns"])
+    parents = [files._parents(item, len(schema.columns)) for item in read_list(document["parents"], "parents")]
+    cpts = [_read_array(item, "a CPT", "float64") for item in read_list(document["cpts"], "CPTs")]
+    network = Network(schema, Dag(schema.names, tuple(parents)), tuple(cpts))
+    demand(len(cpts) == len(parents) == len(schema.columns), "there is not one CPT for each column")
+    for node, cpt in enumerate(cpts):
+        axes = network.axes(node)
+        demand(cpt.shape == tuple(schema.cardinalities[c] for c in axes), "a CPT does not fit its columns")
+        demand(np.allclose(cpt.sum(axis=axes.index(node)), 1.0), "a CPT does not sum to one")
+    return network

@@ -1,0 +1,325 @@
+"""Many networks whose likelihoods are pooled: the plain ensemble, and the classifier that chooses by itself."""
+
+from __future__ import annotations
+
+import os
+from copy import copy
+from dataclasses import field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from tanbark.arrays import Codes, Floats
+from tanbark.checks import check_count
+from tanbark.counts import MemoryCounts
+from tanbark.errors import OptionError, find
+from tanbark.estimators import inputs
+from tanbark.estimators.classifier import Absent, TablePredictor
+from tanbark.estimators.ensemble.pooled import Plan, Pooled, learn_pooled
+from tanbark.estimators.ensemble.reading import learn_reading
+from tanbark.estimators.ensemble.selection import LEAST_CHOSEN, Choice, choose
+from tanbark.estimators.options import estimator
+from tanbark.estimators.parts.discretizers import GridDiscretizer, find_cutter
+from tanbark.estimators.reports.explain import Explained
+from tanbark.estimators.scan import as_scan, is_scan, open_counts
+from tanbark.estimators.training import encode_training
+from tanbark.graph import Network
+from tanbark.structure.progress import Progress
+from tanbark.structure.rules import generator
+from tanbark.table import CodedTable
+
+CUTTERS = ("mdlp", "mdlp+quantile", "median", "quantile")
+NO_JOINT = "likelihoods are pooled, not joint probabilities; see conditional_log_likelihood."
+LEARNT = (
+    "classes_", "schema_", "encoder_", "n_features_in_", "feature_names_in_", "passes_", "sketch_errors_",
+)  # fmt: skip
+
+
+class PooledClassifier(TablePredictor):
+    """The base of classifiers that pool networks: reading rows, predicting and explaining."""
+
+    n_estimators: int
+    max_parents: int
+    discretize: Any
+    class_prior: Any
+    random_state: Any
+    verbose: bool
+
+    model_: Pooled
+    value_counts_: list[NDArray[Any]]
+
+    predict_joint_log_proba = log_likelihood = aic = bic = Absent(NO_JOINT)
+    partial_fit = forget = fit_counts = Absent("structures and weights are learnt from all rows; use fit with all.")
+    predict_proba_interval = Absent("its networks share their rows; predict_set has guaranteed coverage instead.")
+    arc_frequencies = Absent("its networks are random; ``network_`` of Classifier has one to read.")
+
+    def _learn(self, table: CodedTable, plan: Plan) -> None:
+        """Learn the model from rows on the grid."""
+        raise AssertionError("every ensemble learns")
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
+        """Learn the networks and how to pool them.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_rows, n_features); or a file, a lazy frame or a :func:`tanbark.scan`
+            Strings, numbers, booleans and categoricals; None, NaN and NA are missing values. Rows of a file are coded
+            batch by batch, one byte per value in most tables, and these codes are held in memory.
+        y : array-like of shape (n_rows,)
+            Labels, none missing.
+        sample_weight : array-like of shape (n_rows,), optional
+            How many times each row counts; for a file, the name of the column that says it.
+        target : str
+            For a file and the like, the name of the column with the labels.
+        """
+        self._check_options()
+        lead = copy(self)
+        for name in LEARNT:
+            lead.__dict__.pop(name, None)
+        lead.discretize = GridDiscretizer()
+        if target is None and not is_scan(X):
+            table = encode_training(lead, X, y, sample_weight)
+        else:
+            engine = open_counts(lead, as_scan(X, target, y, sample_weight))
+            table = engine.collected().table
+            lead.passes_ = engine.passes.total
+        seed = int(generator(self.random_state).integers(2**31 - 1))
+        cutter, _ = find_cutter(self.discretize)
+        plan = Plan(int(self.n_estimators), int(self.max_parents), cutter, seed, self.n_jobs)
+        lead._learn(table, plan)
+        prior = inputs.read_class_prior(self.class_prior, lead.classes_)
+        if prior is not None:
+            with np.errstate(divide="ignore"):
+                lead.model_ = lead.model_.with_prior(np.log(prior))
+        lead._count_values(table)
+        lead.discretize = self.discretize
+        self.__dict__.update(lead.__dict__)
+        return self
+
+    def _check_options(self) -> None:
+        check_count("n_estimators", self.n_estimators, least=1)
+        check_count("max_parents", self.max_parents)
+        find("handle_unknown", self.handle_unknown, {"marginalize": None, "error": None})
+        if self.discretize not in CUTTERS:
+            msg = (
+                f"discretize must be one of {list(CUTTERS)}: the networks merge intervals of one fine grid, and these "
+                f"ways work on it; got {self.discretize!r:.80}."
+            )
+            raise OptionError(msg)
+
+    def _count_values(self, table: CodedTable) -> None:
+        """Count the rows with each state of the first network's intervals, for ``support``."""
+        first = self.model_.members[0].coarsening
+        merged = CodedTable(first.schema, first.apply(table.codes), table.weights)
+        counts = MemoryCounts(merged, n_jobs=self.n_jobs)
+        self.value_counts_ = counts.tables([(column,) for column in range(table.schema.target)])
+
+    # ------------------------------------------------------------------ prediction
+
+    def _joint(self, codes: Codes) -> Floats:
+        return self.model_.logits(codes, n_jobs=self.n_jobs)
+
+    def _explained(self) -> Explained:
+        n = self.schema_.target
+        return Explained(self.schema_, tuple(range(n)), ((),) * n, self._joint)
+
+    def _support(self, codes: Codes) -> tuple[Floats, Floats]:
+        merged = self.model_.members[0].coarsening.apply(codes)
+        values = np.full(codes.shape, np.nan)
+        for column, counts in enumerate(self.value_counts_):
+            known = merged[column] < len(counts)
+            values[column, known] = counts[merged[column, known]]
+        total = float(max((counts.sum() for counts in self.value_counts_), default=0.0))
+        rows = np.where(np.isnan(values), total, values).min(axis=0, initial=total)
+        return rows, values
+
+    @property
+    def weights_(self) -> Floats:
+        """The weights of the networks, the temperature included."""
+        check_is_fitted(self)
+        return self.model_.temperature * self.model_.weights
+
+    def networks(self) -> list[Network]:
+        """Return the networks with full CPTs, each over its own intervals; large ones need much memory."""
+        check_is_fitted(self)
+        return [member.dense_network(self.model_.log_prior) for member in self.model_.members]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a JSON file; ``tanbark.load`` reads it."""
+        from tanbark.estimators.model_file_ensemble import save_pooled
+
+        save_pooled(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+
+@estimator
+class NetworkEnsemble(PooledClassifier):
+    """Pool the likelihoods of random k-dependence networks with hierarchical CPTs.
+
+    Each network has its own order of the features, its own parents and, every second one, its own random intervals of
+    numeric columns. The logit of a class is log P(c) plus the weighted sum of log P(observed | c) over the networks.
+    The weights, which also calibrate, minimise the log-loss of rows that are left out of the counts. Missing values are
+    summed out in every network before it is pooled.
+
+    Parameters
+    ----------
+    n_estimators : int, default 12
+        How many networks.
+    max_parents : int, default 3
+        Feature parents of each feature, beside the class.
+    {options}
+
+    Attributes
+    ----------
+    classes_ : array of the labels
+    schema_ : Schema
+        Columns with their categories, or the fine grid whose intervals the networks merge.
+    model_ : Pooled
+        Networks, weights and prior.
+    weights_ : array
+        The weights of the networks.
+
+    Notes
+    -----
+    Sums over missing values are exact while no factor of a row has more than 2**14 entries; beyond that, the largest
+    families leave out missing parents. Networks have at most 100 features, those with most information on the class,
+    with noise. After Zhang, Petitjean and Buntine (2020), with a logarithmic pool of tempered likelihoods instead of an
+    average of posteriors, and the expectation of table counts instead of samples.
+
+    References
+    ----------
+    Zhang, Petitjean and Buntine (2020), Bayesian network classifiers using ensembles and smoothing.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> X = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]] * 9
+    >>> clf = tb.NetworkEnsemble(n_estimators=3, random_state=0).fit(X, [0, 0, 1, 1] * 9)
+    >>> clf.predict([[0, 0, 1], [1, None, 0]]).tolist()
+    [0, 1]
+    """
+
+    n_estimators: int = field(default=12, kw_only=False)
+    max_parents: int = field(default=3, kw_only=False)
+    class_prior: Any = None
+    discretize: Any = "mdlp+quantile"
+    categorical_features: Any = "auto"
+    handle_unknown: str = "marginalize"
+    random_state: Any = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    explore = Absent("it pools many networks, and the page shows one. ``networks()`` returns them.")
+
+    def _learn(self, table: CodedTable, plan: Plan) -> None:
+        self.model_ = learn_pooled(table, plan).pooled
+
+
+@estimator
+class Classifier(PooledClassifier):
+    """Predict as well as these models can: pooled networks and a correction, chosen by cross-validation.
+
+    The networks are those of :class:`NetworkEnsemble`. Where it lowers the held-out log-loss by more than one standard
+    error, the classifier adds a correction: a log-linear term for every value with the values of its parents, learnt by
+    boosting on rows that are left out of the networks' counts. The correction fades with missing values, as far as
+    held-out rows with values taken away say it should. ``choice_`` tells what was tried and chosen, and ``network_`` is
+    one network to read.
+
+    Parameters
+    ----------
+    n_estimators : int, default 12
+        How many networks.
+    max_parents : int, default 3
+        Feature parents of each feature, beside the class.
+    time_budget : float, optional
+        Seconds after which no further correction is tried; what is chosen may then depend on the machine.
+    {options}
+
+    Attributes
+    ----------
+    classes_ : array of the labels
+    schema_ : Schema
+        Columns with their categories, or the fine grid whose intervals the networks merge.
+    model_ : Pooled
+        Networks, weights, correction and prior.
+    choice_ : Choice or None
+        The held-out log-loss of everything that was tried; None with fewer than 50 rows, where nothing is.
+    network_ : Network
+        One network to read and to query: every feature has the class and at most one feature as parents, and the
+        intervals of MDLP. Its posteriors are not those of the classifier; ``choice_.network_log_loss`` is what reading
+        it instead costs.
+
+    Notes
+    -----
+    Without missing values the prediction is that of the whole model. With missing values the networks' part is summed
+    out as :class:`NetworkEnsemble` does; the correction reads the values before the first missing parent, and is
+    therefore not a sum.
+
+    References
+    ----------
+    Zhang, Petitjean and Buntine (2020), Bayesian network classifiers using ensembles and smoothing; Zaidi, Webb,
+    Carman, Petitjean and Cerquides (2017), Efficient parameter learning of Bayesian network classifiers.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> X = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]] * 9
+    >>> clf = tb.Classifier().fit(X, [0, 0, 1, 1] * 9)
+    >>> clf.predict([[0, 0, 1], [1, None, 0]]).tolist()
+    [0, 1]
+    """
+
+    n_estimators: int = field(default=12, kw_only=False)
+    max_parents: int = field(default=3, kw_only=False)
+    time_budget: float | None = None
+    class_prior: Any = None
+    discretize: Any = "mdlp+quantile"
+    categorical_features: Any = "auto"
+    handle_unknown: str = "marginalize"
+    random_state: Any = 0
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    choice_: Choice | None = field(init=False)
+    network_: Network = field(init=False)
+
+    def _check_options(self) -> None:
+        super()._check_options()
+        if self.time_budget is not None and not float(self.time_budget) > 0:
+            msg = f"time_budget must be a number of seconds above 0, or None; got {self.time_budget!r}."
+            raise OptionError(msg)
+
+    def _learn(self, table: CodedTable, plan: Plan) -> None:
+        progress = Progress("Classifier", shown=self.verbose)
+        training = learn_pooled(table, plan)
+        self.choice_ = None
+        self.model_ = training.pooled
+        rows = table.n_rows if table.weights is None else table.weights.sum()
+        if rows >= LEAST_CHOSEN and len(self.classes_) > 1:
+            self.choice_ = choice = choose(table, plan, progress, time_budget=self.time_budget)
+            progress.say(choice.summary())
+            self.model_ = training.corrected(choice.penalty, choice.rounds, choice.fade, choice.temperature)
+        self.network_ = learn_reading(table, n_jobs=self.n_jobs).dense_network(self.model_.log_prior)
+
+    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
+        """Make a page of the readable network, ``network_``, and write it to a file where one is named.
+
+        Its posteriors are those of ``network_``, not of the whole classifier.
+        """
+        check_is_fitted(self)
+        return self.network_.explore(path, title=title)
+
+    def summary(self) -> str:
+        """Return what was chosen and why, as text."""
+        check_is_fitted(self)
+        count = len(self.model_.members)
+        lines = [f"{count} networks, at most {self.max_parents} feature parents each."]
+        if self.choice_ is None:
+            lines.append(f"Nothing was chosen by cross-validation: fewer than {LEAST_CHOSEN} rows, or one class.")
+        else:
+            lines.append(self.choice_.summary())
+        return "\n".join(lines)
