@@ -60,8 +60,8 @@ class Choice:
     network_log_loss: float
     held_out: Floats
 
-    def summary(self) -> str:
-        """Say what was chosen, and what the alternatives had."""
+    def __str__(self) -> str:
+        """Write what was chosen, and the held-out log-loss of the alternatives."""
         plain = self.log_losses[0.0, 0]
         best = min(self.log_losses.values())
         if not self.rounds:

@@ -54,6 +54,9 @@ class PooledClassifier(TablePredictor):
     partial_fit = forget = fit_counts = Absent("structures and weights are learnt from all rows; use fit with all.")
     predict_proba_interval = Absent("its networks share their rows; predict_set has guaranteed coverage instead.")
     arc_frequencies = Absent("its networks are random; ``network_`` of Classifier has one to read.")
+    leave_one_out_proba = leave_one_out_measures = Absent(
+        "``choice_.held_out`` of Classifier has posteriors of rows that were held out, which are more honest."
+    )
 
     def _learn(self, table: CodedTable, plan: Plan) -> None:
         """Learn the model from rows on the grid."""
@@ -141,8 +144,9 @@ class PooledClassifier(TablePredictor):
         check_is_fitted(self)
         return self.model_.temperature * self.model_.weights
 
-    def networks(self) -> list[Network]:
-        """Return the networks with full CPTs, each over its own intervals; large ones need much memory."""
+    @property
+    def networks_(self) -> list[Network]:
+        """The networks with full CPTs, each over its own intervals; large ones need much memory."""
         check_is_fitted(self)
         return [member.dense_network(self.model_.log_prior) for member in self.model_.members]
 
@@ -213,7 +217,7 @@ class NetworkEnsemble(PooledClassifier):
     n_jobs: int | None = None
     verbose: bool = False
 
-    explore = Absent("it pools many networks, and the page shows one. ``networks()`` returns them.")
+    explore = Absent("it pools many networks, and the page shows one. ``networks_`` has them.")
 
     def _learn(self, table: CodedTable, plan: Plan) -> None:
         self.model_ = learn_pooled(table, plan).pooled
@@ -226,8 +230,8 @@ class Classifier(PooledClassifier):
     The networks are those of :class:`NetworkEnsemble`. Where it lowers the held-out log-loss by more than one standard
     error, the classifier adds a correction: a log-linear term for every value with the values of its parents, learnt by
     boosting on rows that are left out of the networks' counts. The correction fades with missing values, as far as
-    held-out rows with values taken away say it should. ``choice_`` tells what was tried and chosen, and ``network_`` is
-    one network to read.
+    held-out rows with values taken away say it should. ``print(clf.choice_)`` shows what was chosen and why, and
+    ``network_`` is one network to read.
 
     Parameters
     ----------
@@ -301,7 +305,7 @@ class Classifier(PooledClassifier):
         rows = table.n_rows if table.weights is None else table.weights.sum()
         if rows >= LEAST_CHOSEN and len(self.classes_) > 1:
             self.choice_ = choice = choose(table, plan, progress, time_budget=self.time_budget)
-            progress.say(choice.summary())
+            progress.say(str(choice))
             self.model_ = training.corrected(choice.penalty, choice.rounds, choice.fade, choice.temperature)
         self.network_ = learn_reading(table, n_jobs=self.n_jobs).dense_network(self.model_.log_prior)
 
@@ -312,14 +316,3 @@ class Classifier(PooledClassifier):
         """
         check_is_fitted(self)
         return self.network_.explore(path, title=title)
-
-    def summary(self) -> str:
-        """Return what was chosen and why, as text."""
-        check_is_fitted(self)
-        count = len(self.model_.members)
-        lines = [f"{count} networks, at most {self.max_parents} feature parents each."]
-        if self.choice_ is None:
-            lines.append(f"Nothing was chosen by cross-validation: fewer than {LEAST_CHOSEN} rows, or one class.")
-        else:
-            lines.append(self.choice_.summary())
-        return "\n".join(lines)
