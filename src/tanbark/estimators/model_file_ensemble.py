@@ -27,6 +27,7 @@ from tanbark.table.schema_json import column_document, demand, is_number, read_c
 
 KINDS: dict[str, type[PooledClassifier]] = {cls.__name__: cls for cls in (NetworkEnsemble, Classifier)}
 TYPES = ("float64", "int64", "int32", "uint8", "uint16", "uint32")
+POOL = ("usual_missing", "fade", "temperature", "plain_temperature")
 MOST_BYTES = 1 << 32  # of one array, uncompressed
 
 
@@ -43,7 +44,7 @@ def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
         "columns": [column_document(column) for column in model.schema_.columns],
         "labels": dtype.kind if dtype.kind in files.LABELS else dtype.name,
         "weights": pooled.weights.tolist(), "log_prior": _array(pooled.log_prior),
-        "usual_missing": pooled.usual_missing, "fade": pooled.fade, "temperature": pooled.temperature,
+        **{name: getattr(pooled, name) for name in POOL},
         "intervals": [_intervals_document(kind) for kind in kinds],
         "members": [_member_document(member, places[id(member.coarsening)]) for member in pooled.members],
         "corrections": [{name: _array(part) for name, part in item._asdict().items()} for item in pooled.corrections],
@@ -132,9 +133,9 @@ def restore_pooled(document: dict[str, Any]) -> PooledClassifier:
         for place, item in enumerate(read_list(document["corrections"], "corrections"))
         if place < len(members)
     ]
-    usual, fade, tau = _read_numbers([document[n] for n in ("usual_missing", "fade", "temperature")], "the pool")
-    demand(0 <= fade <= 1 and usual >= 0 and tau > 0, "the numbers of the pool are out of range")
-    model.model_ = Pooled(schema, members, weights, log_prior, usual, corrections, fade, tau)
+    usual, fade, tau, plain = _read_numbers([document[name] for name in POOL], "the pool")
+    demand(0 <= fade <= 1 and usual >= 0 and min(tau, plain) > 0, "the numbers of the pool are out of range")
+    model.model_ = Pooled(schema, members, weights, log_prior, usual, corrections, fade, tau, plain)
     counts = [_read_array(item, "counts") for item in read_list(document["value_counts"], "counts of values")]
     sizes = members[0].coarsening.schema.cardinalities[:-1]
     demand([table.shape for table in counts] == [(size,) for size in sizes], "the counts of values do not fit")
@@ -260,12 +261,12 @@ def _read_choice(document: Any) -> Choice | None:
     for item in read_list(document["log_losses"], "log-losses"):
         penalty, rounds, loss = _read_numbers(item, "log-losses")
         losses[penalty, int(rounds)] = loss
-    names = ("penalty", "fade", "temperature", "log_loss", "network_log_loss")
-    penalty, fade, tau, loss, network = _read_numbers([document[name] for name in names], "the choice")
+    names = ("penalty", "fade", "temperature", "plain_temperature", "log_loss", "network_log_loss")
+    penalty, fade, tau, plain, loss, network = _read_numbers([document[name] for name in names], "the choice")
     rounds = document["rounds"]
     demand(type(rounds) is int and (0.0, 0) in losses, "the choice is damaged")
     held_out = _read_array(document["held_out"], "held-out posteriors", "float64")
-    return Choice(penalty, rounds, fade, tau, losses, loss, network, held_out)
+    return Choice(penalty, rounds, fade, tau, plain, losses, loss, network, held_out)
 
 
 def _read_network(document: Any) -> Network:

@@ -1,8 +1,8 @@
 """The model of an ensemble: networks whose likelihoods are pooled, and a correction that boosting has learnt.
 
-The logit of class c is log P(c) + tau (sum over members m of w_m log P_m(observed | c) + f g(c)), where g is the
-correction and f = fade ** (missing values beyond what is usual in training). Each likelihood sums missing values out
-before it is pooled.
+The logit of class c is log P(c) + (1 - f) tau_0 e(c) + f tau (e(c) + g(c)). Here e sums w_m log P_m(observed | c)
+over the members m, g is the correction, and f = fade ** (missing values beyond what is usual in training): the more are
+missing, the more the networks alone decide. Each likelihood sums missing values out before it is pooled.
 """
 
 from __future__ import annotations
@@ -24,9 +24,14 @@ from tanbark.table import CodedTable, Schema, missing_code
 from tanbark.table.discretize import random_quantile_cuts
 
 MOST_POOLED = 50_000  # rows that the weights of members are learnt from
-CORRECTED = 4  # members whose families the correction has
+LEAST_CORRECTED, CORRECTED_FAMILIES = 4, 96  # the members, and about the families, that the correction has
 CLASS_PRIOR = 0.5  # pseudo-counts of every class
 CUTS, STRUCTURE, FOLDS, BLANKS = range(4)  # what random numbers are for
+
+
+def n_corrected(n_features: int) -> int:
+    """Return how many members the correction takes its families from: more where each has few."""
+    return max(LEAST_CORRECTED, CORRECTED_FAMILIES // max(n_features, 1))
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,10 @@ class Pooled:
     corrections: list[Families] = field(default_factory=list)
     fade: float = 1.0
     temperature: float = 1.0
+    plain_temperature: float = 1.0
 
-    def evidence(self, codes: Codes, *, n_jobs: int | None = None) -> Floats:
-        """Return the pooled and corrected log P(observed | class), up to a constant per row."""
+    def evidence(self, codes: Codes, *, n_jobs: int | None = None) -> tuple[Floats, Floats]:
+        """Return the pooled log P(observed | class), up to a constant per row, and the correction."""
         threads = thread_count(n_jobs)
         merged = self._merge(codes, threads)
         n_classes = len(self.log_prior)
@@ -73,13 +79,19 @@ class Pooled:
                 total += self.weights[place] * member.log_likelihoods(rows, n_jobs=n_jobs)
             if place < len(self.corrections):
                 add_corrections(self.corrections[place], member.chosen(rows), correction, n_jobs=n_jobs)
-        if self.corrections:
-            total += self.fading(codes, self.fade)[:, None] * correction
-        return total
+        return total, correction
 
     def logits(self, codes: Codes, *, n_jobs: int | None = None) -> Floats:
         """Return log P(class | observed), up to a constant per row."""
-        return self.log_prior + self.temperature * self.evidence(codes, n_jobs=n_jobs)
+        plain, correction = self.evidence(codes, n_jobs=n_jobs)
+        if not self.corrections:
+            return self.log_prior + self.plain_temperature * plain
+        return self.log_prior + self.faded(codes, plain, correction, self.fade)
+
+    def faded(self, codes: Codes, plain: Floats, correction: Floats, fade: float) -> Floats:
+        """Return the tempered evidence: less of the correction, the more values are missing."""
+        full = self.fading(codes, fade)[:, None]
+        return (1.0 - full) * self.plain_temperature * plain + full * self.temperature * (plain + correction)
 
     def with_prior(self, log_prior: Floats) -> Pooled:
         """Return the same model with another class prior."""
@@ -109,21 +121,21 @@ class Training:
     def grow(self) -> tuple[list[Families], list[Array]]:
         """Number the contexts of the families that the correction has."""
         found = []
-        for member in self.pooled.members[:CORRECTED]:
+        for member in self.pooled.members[: n_corrected(self.pooled.schema.target)]:
             codes, families, sizes = grow_inputs(member, self.merged[id(member.coarsening)])
             found.append(grow_families(codes, families, sizes, len(self.pooled.log_prior)))
         return [families for families, _ in found], [contexts for _, contexts in found]
 
-    def corrected(self, penalty: float, rounds: int, fade: float, temperature: float) -> Pooled:
+    def corrected(self, penalty: float, rounds: int) -> Pooled:
         """Learn the correction and return the whole model."""
         if rounds == 0:
-            return replace(self.pooled, temperature=temperature)
+            return self.pooled
         families, contexts = self.grow()
         steps = run_rounds(families, contexts, self.labels, self.left_out.copy(), self.row_weights, penalty=penalty)
         for done in steps:
             if done == rounds:
                 break
-        return replace(self.pooled, corrections=families, fade=fade, temperature=temperature)
+        return replace(self.pooled, corrections=families)
 
 
 def learn_pooled(table: CodedTable, plan: Plan) -> Training:

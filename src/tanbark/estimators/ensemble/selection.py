@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tanbark.arrays import Array, Codes, Floats
-from tanbark.estimators.ensemble.pooled import BLANKS, CORRECTED, FOLDS, Plan, Training, learn_pooled
+from tanbark.estimators.ensemble.pooled import BLANKS, FOLDS, Plan, Training, learn_pooled, n_corrected
 from tanbark.estimators.ensemble.reading import learn_reading
 from tanbark.params.correction import Families, add_corrections, run_rounds, without_corrections
 from tanbark.params.pool import fit_temperature, log_loss, row_losses
@@ -29,7 +29,7 @@ FEW_ROWS, MANY_ROWS = 1500, 3000
 SMALL_FOLDS, MIDDLE_FOLDS, LARGE_FOLDS = 5, 3, 4  # of many rows, one of four folds is held out
 FADES = (1.0, 0.9, 0.75, 0.5, 0.25, 0.1, 0.0)
 BLANKED = (0.1, 0.3)  # fractions of the values that are taken away to find the fading
-MOST_BLANKED = 1000  # rows for it
+MOST_BLANKED = 500  # rows for it
 LEAST_CHOSEN = 50  # rows; with fewer, nothing is chosen
 
 
@@ -42,6 +42,8 @@ class Choice:
     penalty, rounds : the correction; no rounds where it gained less than one standard error
     fade : factor on the correction for every missing value beyond what is usual
     temperature : float
+    plain_temperature : float
+        That of the networks without the correction.
     log_losses : dict of (penalty, rounds) to the held-out log-loss; (0, 0) is the ensemble without a correction
     log_loss : float
         Held-out log-loss of the choice, with its temperature.
@@ -55,6 +57,7 @@ class Choice:
     rounds: int
     fade: float
     temperature: float
+    plain_temperature: float
     log_losses: dict[tuple[float, int], float]
     log_loss: float
     network_log_loss: float
@@ -113,14 +116,14 @@ def choose(table: CodedTable, plan: Plan, progress: Progress, *, time_budget: fl
     error = np.sqrt(np.average((gain - mean) ** 2, weights=weights) / weights.sum())
     if mean < error:
         best = (0.0, 0)
-    tau = fit_temperature(found[best], prior, labels, weights)
+    tau, plain = (fit_temperature(found[key], prior, labels, weights) for key in (best, (0.0, 0)))
     logits = prior + tau * found[best]
-    fade = _choose_fade(folds, *best, plan) if best[1] else 1.0
+    fade = _choose_fade(folds, *best, (tau, plain), plan) if best[1] else 1.0
     rows = np.concatenate([fold.rows for fold in folds])
     held_out = np.full((table.n_rows, logits.shape[1]), np.nan)
     held_out[rows] = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
     network = log_loss(prior + np.concatenate([fold.reading for fold in folds]), labels, weights)
-    return Choice(*best, fade, tau, means, log_loss(logits, labels, weights), network, held_out)
+    return Choice(*best, fade, tau, plain, means, log_loss(logits, labels, weights), network, held_out)
 
 
 def n_folds(n_rows: float) -> int:
@@ -163,7 +166,7 @@ def _folds(table: CodedTable, plan: Plan, progress: Progress) -> Iterator[Fold]:
     shares = fold_weights(table, count, plan.generator(FOLDS))
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     held = range(1) if count == LARGE_FOLDS else range(count)
-    smaller = replace(plan, n_members=min(plan.n_members, FOLD_MEMBERS))
+    smaller = replace(plan, n_members=min(plan.n_members, max(FOLD_MEMBERS, n_corrected(table.schema.target))))
     for fold in held:
         rest, share = weights - shares[fold], shares[fold]
         inside, outside = np.flatnonzero(rest > 1e-9), np.flatnonzero(share > 1e-9)
@@ -172,7 +175,7 @@ def _folds(table: CodedTable, plan: Plan, progress: Progress) -> Iterator[Fold]:
         training, network = learn_pooled(rows, smaller), learn_reading(rows, n_jobs=plan.n_jobs)
         codes = np.ascontiguousarray(table.codes[:-1, outside])
         labels = table.codes[-1, outside].astype(np.int64)
-        evidence = training.pooled.evidence(codes, n_jobs=plan.n_jobs)
+        evidence, _ = training.pooled.evidence(codes, n_jobs=plan.n_jobs)
         reading = network.log_likelihoods(network.coarsening.apply(codes), n_jobs=plan.n_jobs)
         yield Fold(training, codes, labels, share[outside], outside, evidence, reading)
         progress.say(
@@ -239,7 +242,7 @@ def _path(
 def _correction(fold: Fold, families: list[Families], codes: Codes) -> Floats:
     out = np.zeros((codes.shape[1], len(fold.training.pooled.log_prior)))
     merged: dict[int, Codes] = {}
-    for member, part in zip(fold.training.pooled.members[:CORRECTED], families, strict=True):
+    for member, part in zip(fold.training.pooled.members, families, strict=False):
         kind = member.coarsening
         if id(kind) not in merged:
             merged[id(kind)] = kind.apply(codes)
@@ -247,24 +250,27 @@ def _correction(fold: Fold, families: list[Families], codes: Codes) -> Floats:
     return out
 
 
-def _choose_fade(folds: list[Fold], penalty: float, rounds: int, plan: Plan) -> float:
+def _choose_fade(
+    folds: list[Fold], penalty: float, rounds: int, temperatures: tuple[float, float], plan: Plan
+) -> float:
     """Take values of held-out rows away, and find how strongly the correction must fade."""
     rng = plan.generator(BLANKS)
     parts = []
     for fold in folds:
-        corrected = fold.training.corrected(penalty, rounds, 1.0, 1.0)
+        model = fold.training.corrected(penalty, rounds)
+        model = replace(model, temperature=temperatures[0], plain_temperature=temperatures[1])
         most = max(1, MOST_BLANKED // len(folds))
         for rate in BLANKED:
             rows = np.arange(len(fold.labels))[:: -(-len(fold.labels) // most)]
             codes = fold.codes[:, rows].copy()
             codes[rng.random(codes.shape) < rate] = missing_code(codes)
-            base = fold.training.pooled.logits(codes, n_jobs=plan.n_jobs)
-            change = _correction(fold, corrected.corrections, codes)
-            parts.append((corrected, codes, base, change, fold.labels[rows], fold.weights[rows]))
+            parts.append(
+                (model, codes, model.evidence(codes, n_jobs=plan.n_jobs), fold.labels[rows], fold.weights[rows])
+            )
 
     def loss(fade: float) -> float:
-        logits = [base + model.fading(codes, fade)[:, None] * change for model, codes, base, change, _, _ in parts]
-        labels, weights = (np.concatenate([part[k] for part in parts]) for k in (4, 5))
+        logits = [model.log_prior + model.faded(codes, *evidence, fade) for model, codes, evidence, _, _ in parts]
+        labels, weights = (np.concatenate([part[k] for part in parts]) for k in (3, 4))
         return log_loss(np.concatenate(logits), labels, weights)
 
     return min(FADES, key=loss)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from copy import copy
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -140,9 +140,9 @@ class PooledClassifier(TablePredictor):
 
     @property
     def weights_(self) -> Floats:
-        """The weights of the networks, the temperature included."""
+        """The weights of the networks, with the temperature that they have without a correction."""
         check_is_fitted(self)
-        return self.model_.temperature * self.model_.weights
+        return self.model_.plain_temperature * self.model_.weights
 
     @property
     def networks_(self) -> list[Network]:
@@ -306,7 +306,8 @@ class Classifier(PooledClassifier):
         if rows >= LEAST_CHOSEN and len(self.classes_) > 1:
             self.choice_ = choice = choose(table, plan, progress, time_budget=self.time_budget)
             progress.say(str(choice))
-            self.model_ = training.corrected(choice.penalty, choice.rounds, choice.fade, choice.temperature)
+            tempered = {name: getattr(choice, name) for name in ("fade", "temperature", "plain_temperature")}
+            self.model_ = replace(training.corrected(choice.penalty, choice.rounds), **tempered)
         self.network_ = learn_reading(table, n_jobs=self.n_jobs).dense_network(self.model_.log_prior)
 
     def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
