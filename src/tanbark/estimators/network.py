@@ -102,7 +102,8 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
 
     def _fit_to_rows(self, rows: MemoryCounts | PartitionedCounts) -> None:
         if self._fits_to_rows():
-            self.temperature_ = fit_temperature(leave_one_out.open_model(self), rows, n_jobs=self.n_jobs)
+            known = self.parameters_.validated_temperature if hasattr(self, "parameters_") else None
+            self.temperature_ = known or fit_temperature(leave_one_out.open_model(self), rows, n_jobs=self.n_jobs)
 
     def _learn_structure(self, counts: CountEngine, rows: MemoryCounts | None) -> None:
         learner, options = self._learner()
@@ -150,7 +151,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
                 )  # fmt: skip
                 network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
                 estimated = Estimated(network, self.family_counts_, smoothing, prior is not None)
-                self.parameters_.learn(estimated, rows, self._relearn)
+                self.parameters_.learn(estimated, rows, self._relearn, tempered=self._fits_to_rows())
             network = self.parameters_.estimate(network, self.family_counts_, smoothing, rows)
         self.network_ = network
         if self.temperature != "auto":

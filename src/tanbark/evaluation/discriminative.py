@@ -257,21 +257,36 @@ def choose_boosting(folds: Folds, *, penalties: Sequence[float], looks: Sequence
     return Choice(best.penalty, best.rounds, temperature, found)
 
 
-def choose_normalised(folds: Folds, *, penalties: Sequence[float], max_iter: int, tol: float) -> Choice:
-    """Choose the penalty of normalised CPTs by the log-loss of validation rows; zero rounds stand for no change."""
+def choose_normalised(folds: Folds, *, penalties: Sequence[float], tempered: bool, max_iter: int, tol: float) -> Choice:
+    """Choose the penalty of normalised CPTs by the log-loss of validation rows; zero rounds stand for no change.
+
+    If predictions will be ``tempered``, every candidate is measured at its best temperature. Penalties fall until one is
+    worse than the one before.
+    """
+    prior = np.concatenate(folds.prior())
+
+    def temperature(logits: Floats) -> float:
+        return _temperature(logits, prior, folds.labels, folds.weights) if tempered else 1.0
+
+    def candidate(penalty: float, rounds: int, joints: Sequence[Floats]) -> Candidate:
+        logits = np.concatenate(joints)
+        return Candidate(penalty, rounds, logits, folds.losses(temper(logits, prior, temperature(logits))))
 
     def candidates() -> Iterator[Candidate]:
-        logits = np.concatenate(folds.base())
-        yield Candidate(penalties[0], 0, logits, folds.losses(logits))
-        for penalty in penalties:
+        yield candidate(penalties[0], 0, folds.base())
+        before = np.inf
+        for penalty in sorted(penalties, reverse=True):
             optima = [fit_normalised(rows, penalty, max_iter=max_iter, tol=tol) for rows in folds.training]
             pairs = zip(folds.training, optima, strict=True)
             changed = [with_changes(rows.network, optimum.changes) for rows, optimum in pairs]
-            logits = np.concatenate(folds.joints(changed))
-            yield Candidate(penalty, 1, logits, folds.losses(logits))
+            found = candidate(penalty, 1, folds.joints(changed))
+            yield found
+            if folds.mean(found.losses) > before:
+                break
+            before = folds.mean(found.losses)
 
     best, found = _best(folds, candidates())
-    return Choice(best.penalty, best.rounds, 1.0, found)
+    return Choice(best.penalty, best.rounds, temperature(best.logits), found)
 
 
 def _temperature(joint: Floats, prior: Floats, labels: Array, weights: Floats | None) -> float:

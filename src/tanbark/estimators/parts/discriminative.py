@@ -73,7 +73,8 @@ class Discriminative(ParameterEstimator):
     rounds_ : int
         Zero where validation found no correction that is clearly better than none.
     temperature_ : float
-        Power of the network's likelihood in the corrected posterior.
+        Power of the network's likelihood in the corrected posterior; with ``normalize=True`` that of the validation
+        rows, which a classifier with ``temperature="auto"`` takes.
     validation_ : dict
         Mean log-loss of validation rows by (penalty, rounds).
 
@@ -114,19 +115,22 @@ class Discriminative(ParameterEstimator):
         """Whether predictions differ from those of ``network_``."""
         return not self.normalize
 
-    def learn(self, estimated: Estimated, rows: MemoryCounts, relearn: Callable[[MemoryCounts], Estimated]) -> None:
+    def learn(
+        self, estimated: Estimated, rows: MemoryCounts, relearn: Callable[[MemoryCounts], Estimated], *, tempered: bool
+    ) -> None:
         """Choose penalty, rounds and temperature on rows that a network was not learnt from, and fit the correction."""
         penalties, looks = self._candidates()
         choice = Choice(penalties[0], looks[0], 1.0, {})
         if rows.n_rows >= LEAST_ROWS and (len(penalties) > 1 or len(looks) > 1):
             folds = Folds(rows, relearn)
             if self.normalize:
-                choice = choose_normalised(folds, penalties=penalties, max_iter=self.max_iter, tol=self.tol)
+                options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+                choice = choose_normalised(folds, penalties=penalties, tempered=tempered, **options)
             else:
                 choice = choose_boosting(folds, penalties=penalties, looks=looks, rate=self.learning_rate)
         self.penalty_, self.rounds_, self.validation_ = choice.penalty, choice.rounds, choice.losses
         left_out = LeftOut(estimated, rows)
-        self.temperature_ = 1.0
+        self.temperature_ = choice.temperature
         if not self.normalize:
             self.correction_ = Corrector(left_out).fit(choice, self.learning_rate)
             self.temperature_ = self.correction_.temperature
@@ -138,6 +142,11 @@ class Discriminative(ParameterEstimator):
             if not found.converged:
                 msg = f"Discriminative stopped at max_iter={self.max_iter}, short of tol={self.tol:g}."
                 warn(msg, NotConvergedWarning)
+
+    @property
+    def validated_temperature(self) -> float | None:
+        """The temperature of validation rows with normalised CPTs."""
+        return self.temperature_ if self.normalize and self.validation_ else None
 
     def _candidates(self) -> tuple[tuple[float, ...], tuple[int, ...]]:
         """Return the penalties and numbers of rounds to choose from."""

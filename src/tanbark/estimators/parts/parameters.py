@@ -49,8 +49,19 @@ class ParameterEstimator(BaseEstimator):
         """Return the counts that tables are estimated from; most take them as they are."""
         return counts
 
-    def learn(self, estimated: Estimated, rows: MemoryCounts, relearn: Callable[[MemoryCounts], Estimated]) -> None:
-        """Learn from rows what goes beyond CPTs; ``relearn`` learns another network from part of the rows."""
+    def learn(
+        self, estimated: Estimated, rows: MemoryCounts, relearn: Callable[[MemoryCounts], Estimated], *, tempered: bool
+    ) -> None:
+        """Learn from rows what goes beyond CPTs.
+
+        ``relearn`` learns another network from part of the rows; ``tempered`` is whether predictions will have a
+        temperature that is fitted to rows.
+        """
+
+    @property
+    def validated_temperature(self) -> float | None:
+        """The temperature of validation rows, if the estimator had any; otherwise leave-one-out finds it."""
+        return None
 
     def joint(self, network: Network, codes: Codes, *, n_jobs: int | None) -> Floats:
         """Return log P(class, observed values) of rows; with a correction, only up to a constant per row."""

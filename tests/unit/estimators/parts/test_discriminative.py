@@ -158,6 +158,23 @@ def test_normalised_cpts_are_those_of_a_network():
         assert list(scorer["predict_proba"](row).values()) == pytest.approx(p.tolist())
 
 
+def test_the_temperature_of_normalised_cpts_comes_from_validation():
+    X, y = rule(600, noise=0.5)
+    part = Discriminative(normalize=True)
+    clf = tb.KDB(temperature="auto", parameters=part).fit(X, y)
+    assert clf.temperature_ == clf.parameters_.temperature_ != 1.0
+    plain = tb.KDB(parameters=part).fit(X, y)
+    assert plain.temperature_ == plain.parameters_.temperature_ == 1.0
+    joint, prior = clf.predict_joint_log_proba(X), class_log_prior(clf.network_)
+    expected = prior + clf.temperature_ * (joint - prior)
+    expected -= logsumexp(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(clf.predict_log_proba(X), expected, atol=1e-9)
+    with pytest.raises(OptionError, match="cannot be taken out"):
+        tb.KDB(temperature="auto", parameters=Discriminative(1.0, rounds=1, normalize=True)).fit(X, y)
+    with pytest.raises(OptionError, match="temperature of its own"):
+        tb.KDB(temperature="auto", parameters=Discriminative()).fit(X, y)
+
+
 def test_a_given_prior_stays():
     X, y = rule(600)
     clf = tb.KDB(class_prior=[0.3, 0.7], parameters=Discriminative(1.0, normalize=True, rounds=1)).fit(X, y)
