@@ -5,6 +5,7 @@ import pandas as pd
 
 import tanbark as tb
 from tanbark.counts import StreamCounts
+from tanbark.estimators import Discriminative
 from tanbark.table import CodedTable
 
 GENERAL = [("text", "class"), ("level", "class"), ("class", "few"), ("number", "few")]
@@ -33,6 +34,7 @@ LEARNERS = {
     "EM": lambda: tb.TAN(parameters=tb.EM(max_iter=3)),
     "HillClimbTAN": lambda: tb.HillClimbTAN(cv=3, random_state=1),
     "SelectiveNaiveBayes mml": lambda: tb.SelectiveNaiveBayes(criterion="mml"),
+    "Discriminative": lambda: tb.KDB(parameters=Discriminative()),
     "category": lambda: tb.TAN(missing="category"),
     "drop": lambda: tb.TAN(missing="drop"),
     "quantile": lambda: tb.TAN(discretize="quantile"),

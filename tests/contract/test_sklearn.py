@@ -4,6 +4,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tanbark as tb
+from tanbark.estimators import Discriminative
 
 BY_NAME = "columns are matched by name, so that another order is right and not an error (see test_frames.py)"
 
@@ -52,6 +53,10 @@ SEARCHED = [
 AVERAGES = [tb.ModelAveraging(tb.NaiveBayes(), 3, random_state=0), tb.ModelAveraging(n_estimators=2, random_state=0)]
 SELECTORS = [tb.MarkovBlanketMML(), tb.MarkovBlanketMML("cpt"), tb.MarkovBlanketMML("nb_joint", direction="both")]
 WEIGHTED = [tb.NaiveBayes(parameters=p) for p in (tb.MANB(), tb.WANBIA(), tb.AWNB(random_state=0))]
+WEIGHTED += [
+    tb.KDB(parameters=p)
+    for p in (Discriminative(), Discriminative(1.0, rounds=3), Discriminative(1.0, rounds=1, normalize=True))
+]
 TEXTS = [tb.TextNaiveBayes()]
 DISCRETIZERS = [
     tb.MDLPDiscretizer(), tb.MedianDiscretizer(), tb.QuantileDiscretizer(), tb.UniformDiscretizer(),
@@ -68,6 +73,8 @@ def exemptions(estimator):
         failed["check_sample_weight_equivalence_on_dense_data"] = FOLDS
     if isinstance(getattr(estimator, "parameters", None), tb.AWNB):
         failed["check_sample_weight_equivalence_on_dense_data"] = BOOTSTRAP
+    if getattr(getattr(estimator, "parameters", None), "rounds", 0) is None:
+        failed["check_sample_weight_equivalence_on_dense_data"] = FOLDS
     if isinstance(estimator, tb.ModelAveraging):
         failed["check_sample_weight_equivalence_on_dense_data"] = SUBSETS
     if isinstance(estimator, tb.FixedStructure):

@@ -27,6 +27,7 @@ from tanbark.params import Smoothing
 from tanbark.params.correction import Families, add_corrections, grow_families, run_rounds, without_corrections
 from tanbark.params.normalised import Objective, Optimum, with_changes
 from tanbark.params.smoothing import parent_order
+from tanbark.scores import mutual_information
 from tanbark.table import CodedTable
 
 FEW_ROWS, SOME_ROWS = 1500, 3000  # below them five and three folds, else one split
@@ -76,17 +77,21 @@ def corrected_log_proba(network: Network, correction: Correction, codes: Codes, 
 def corrected_families(network: Network, counts: Sequence[NDArray[Any]]) -> list[tuple[int, ...]]:
     """List the columns of the families that contain the class, without it, in the order in which contexts grow.
 
-    A node comes before its parents, and these by falling mutual information with it given the class; ties go to the
-    earlier column. The family of the class has its parents alone.
+    A node comes before its parents, and these by falling mutual information with it given the class; the family of the
+    class has its parents alone. Families are in the order in which boosting takes them: by falling mutual information
+    of the node with the class, that of the class first. Ties go to the earlier column.
     """
-    target, found = network.target, []
+    target, families, information = network.target, [], []
     for node, table in enumerate(counts):
         axes = network.axes(node)
         if target in axes and network.schema.cardinalities[node] > 1:
             order = [axes[axis] for axis in parent_order(table, axes.index(node))]
             family = tuple(column for column in (node, *order) if column != target)
-            found += [family] if family else []
-    return found
+            if family:
+                families.append(family)
+                pair = table.sum(axis=tuple(range(table.ndim - 2)))
+                information.append(np.inf if node == target else mutual_information(pair))
+    return [families[place] for place in np.argsort(-np.array(information), kind="stable")]
 
 
 class LeftOut:
@@ -260,8 +265,8 @@ def choose_boosting(folds: Folds, *, penalties: Sequence[float], looks: Sequence
 def choose_normalised(folds: Folds, *, penalties: Sequence[float], tempered: bool, max_iter: int, tol: float) -> Choice:
     """Choose the penalty of normalised CPTs by the log-loss of validation rows; zero rounds stand for no change.
 
-    If predictions will be ``tempered``, every candidate is measured at its best temperature. Penalties fall until one is
-    worse than the one before.
+    If predictions will be ``tempered``, every candidate is measured at its best temperature. Penalties fall until one
+    is worse than the one before.
     """
     prior = np.concatenate(folds.prior())
 

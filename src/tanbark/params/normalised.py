@@ -11,6 +11,7 @@ extension to logistic regression, for the gradient.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -132,11 +133,14 @@ class Objective:
         return value - penalty, gradient - self._penalty * changes
 
     def _by_node(self, changes: Floats) -> list[Floats]:
-        parts = np.split(changes, self._ends[1:-1])
-        return [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
+        spans = zip(pairwise(self._ends), self._shapes, strict=True)
+        return [changes[low:high].reshape(shape) for (low, high), shape in spans]
 
     def maximise(self, *, max_iter: int, tol: float) -> Optimum:
         """Maximise by L-BFGS from the values of the network on; ``tol`` bounds the gradient per row."""
+        unchanged = tuple(np.zeros(0) for _ in self._network.tables)
+        if not self.n_changes:
+            return Optimum(unchanged, 0, True)
         scale = 1.0 / max(self.total_weight, 1e-300)
 
         def negative(changes: Floats) -> tuple[float, Floats]:
@@ -146,7 +150,7 @@ class Objective:
         options = {"maxiter": max_iter, "maxfun": 100 * max_iter, "ftol": tol * 1e-3, "gtol": tol}
         with threadpool_limits(limits=1, user_api="blas"):
             found = minimize(negative, np.zeros(self.n_changes), jac=True, method="L-BFGS-B", options=options)
-        changes = [np.zeros(0)] * len(self._network.tables)
+        changes = list(unchanged)
         for node, change in zip(self.nodes, self._by_node(found.x), strict=True):
             changes[node] = change
         return Optimum(tuple(changes), int(found.nit), found.status != LIMIT_REACHED)
