@@ -32,7 +32,7 @@ TARGET = Path(__file__).resolve().parents[2] / "docs" / "numbers" / "intervals.j
 FEATURES, STATES, CLASSES, LEVEL, QUERIES = 6, 3, 2, 0.9, 20
 ROWS = {30: 40, 100: 40, 300: 40, 1000: 40}
 GAPS = 0.4
-MODELS = {"true arcs": None, "TAN": tb.TAN(), "naive Bayes": tb.NaiveBayes()}
+MODELS = {"true arcs": None, "TAN": tb.TAN(parameters="laplace"), "naive Bayes": tb.NaiveBayes(parameters="laplace")}
 
 
 def draw_truth(rng: np.random.Generator) -> Network:
@@ -57,6 +57,11 @@ def fit(model: tb.NaiveBayes, truth: Network, rows: pd.DataFrame) -> tb.NaiveBay
     return model.fit(table.drop(columns="class"), table["class"], sample_weight=weights)
 
 
+def _true_arcs(truth: Network) -> tb.FixedStructure:
+    """Return a classifier with the true arcs and the prior that the truth was drawn from."""
+    return tb.FixedStructure(truth.dag.arcs(), parameters="laplace")
+
+
 def measure(n: int, networks: int, seed: int) -> dict[str, dict[str, float]]:
     """Give coverage and mean width of every model, for whole rows and for rows with gaps."""
     found: dict[str, list[tuple[float, float]]] = {}
@@ -67,7 +72,7 @@ def measure(n: int, networks: int, seed: int) -> dict[str, dict[str, float]]:
         whole = truth.sample(QUERIES, random_state=rng, backend="pandas").drop(columns="class").astype(float)
         asked = {"whole": whole, "gaps": whole.mask(rng.random(whole.shape) < GAPS)}
         for name, model in MODELS.items():
-            clf = fit(tb.FixedStructure(truth.dag.arcs()) if model is None else clone(model), truth, rows)
+            clf = fit(_true_arcs(truth) if model is None else clone(model), truth, rows)
             for kind, queries in asked.items():
                 codes = np.where(queries.isna(), 255, queries).astype(np.uint8).T
                 true = normalize(joint_log_proba(truth, np.ascontiguousarray(codes)), logs=False)[0][:, 0]

@@ -179,7 +179,9 @@ class TestSynthetic:
     @pytest.mark.parametrize(("root", "value"), [("A", 0.532624), ("V", 0.531025)])
     def test_the_root_matters_with_laplace(self, synthetic, root, value):
         X, y = synthetic
-        assert tb.TAN(root=root).fit(X, y).predict_proba(self.row())[0, 1] == approx(value, abs=1e-6)
+        assert tb.TAN(root=root, parameters="laplace").fit(X, y).predict_proba(self.row())[0, 1] == approx(
+            value, abs=1e-6
+        )
 
     @staticmethod
     def row(**changes):

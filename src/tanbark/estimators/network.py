@@ -67,7 +67,8 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         """Return the smoothing that was chosen, or the learner's own."""
         part, default = self._parameters(), self._learner()[0].smoothing
         if part is not None:
-            return as_smoothing(part.smoothing, default, option="smoothing")
+            own = "laplace" if part.fixed_prior and as_smoothing(default, default).uses_counts else default
+            return as_smoothing(part.smoothing, own, option="smoothing")
         return as_smoothing(self.parameters, default, others=", MANB(), AWNB(), WANBIA(), Discriminative() or EM()")
 
     def _stored_order(self) -> int:

@@ -209,7 +209,7 @@ OPTIONS: dict[str, Option] = {
     "smoothing": Option(
         "smoothing, number or str",
         "The smoothing that it builds on, in any form that ``parameters=`` of a classifier takes; None is the "
-        "classifier's own.",
+        'classifier\'s own, or "laplace" for EM and MANB, whose prior may not depend on the counts.',
     ),
     "space": Option(
         '{"equivalence-classes", "dags"}',

@@ -49,7 +49,7 @@ class Learner:
     title: str
     reference: str
     stored_order: int = 0
-    smoothing: str = "laplace"
+    smoothing: str = "hierarchical"
     wrapper: bool = False
     infers: bool = False
 
@@ -71,39 +71,22 @@ LEARNERS: dict[str, Learner] = {
     "fssj": Learner(semi_naive.learn_forward, "Forward selection and joining", "Pazzani (1996)", wrapper=True),
     "bsej": Learner(semi_naive.learn_backward, "Backward elimination and joining", "Pazzani (1996)", wrapper=True),
     "selective": Learner(selective.learn, "Selective naive Bayes", "Langley and Sage (1994)", wrapper=True),
-    "chow-liu": Learner(chow_liu.learn, "Tree over all columns", "Chow and Liu (1968)", 2, "bdeu"),
-    "hill-climb": Learner(
-        hill_climb.learn, "Hill climbing over graphs", "Heckerman, Geiger and Chickering (1995)", smoothing="bdeu"
-    ),
-    "ban": Learner(
-        ban.learn, "Augmented naive Bayes by hill climbing", "Friedman, Geiger and Goldszmidt (1997)", smoothing="bdeu"
-    ),
+    "chow-liu": Learner(chow_liu.learn, "Tree over all columns", "Chow and Liu (1968)", 2),
+    "hill-climb": Learner(hill_climb.learn, "Hill climbing over graphs", "Heckerman, Geiger and Chickering (1995)"),
+    "ban": Learner(ban.learn, "Augmented naive Bayes by hill climbing", "Friedman, Geiger and Goldszmidt (1997)"),
     "sparse-candidate": Learner(
         sparse_candidate.learn,
         "Sparse candidate search",
         "Friedman, Nachman and Pe'er (1999)",
-        smoothing="bdeu",
         infers=True,
     ),
     "selective-mml": Learner(blanket.learn, "Naive Bayes on a Markov blanket", "Li, Korb and Allison (2021)"),
-    "rai-anb": Learner(
-        rai.learn_augmented, "Augmented naive Bayes by RAI", "Yehezkel and Lerner (2009)", smoothing="bdeu"
-    ),
-    "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)", smoothing="bdeu"),
-    "exact-anb": Learner(
-        exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)", smoothing="bdeu"
-    ),
-    "exact-gbn": Learner(
-        exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)", smoothing="bdeu"
-    ),
-    "acll-tan": Learner(
-        acll_tan.learn, "TAN of highest aCLL", "Carvalho, Roos, Oliveira and Myllymäki (2011)", 2, "bdeu"
-    ),
-    "bnc2p": Learner(
-        bnc2p.learn, "Graph of high conditional log-likelihood", "Grossman and Domingos (2004)", smoothing="bdeu"
-    ),
-    "cmdl-gbn": Learner(
-        cmdl_gbn.learn, "Graph of short conditional description", "Grossman and Domingos (2004)", smoothing="bdeu"
-    ),
+    "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Yehezkel and Lerner (2009)"),
+    "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)"),
+    "exact-anb": Learner(exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)"),
+    "exact-gbn": Learner(exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)"),
+    "acll-tan": Learner(acll_tan.learn, "TAN of highest aCLL", "Carvalho, Roos, Oliveira and Myllymäki (2011)", 2),
+    "bnc2p": Learner(bnc2p.learn, "Graph of high conditional log-likelihood", "Grossman and Domingos (2004)"),
+    "cmdl-gbn": Learner(cmdl_gbn.learn, "Graph of short conditional description", "Grossman and Domingos (2004)"),
     "fixed": Learner(fixed.learn, "A structure drawn by hand", "none"),
 }

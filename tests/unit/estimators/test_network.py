@@ -120,6 +120,7 @@ def test_the_frame_of_a_class_with_parents_and_of_intervals():
 # ---------------------------------------------------------------------- totals
 
 
+@pytest.mark.filterwarnings("ignore::tanbark.errors.NaiveStructureWarning")
 @given(st.integers(0, 10_000), st.sampled_from(["loglik", "aic", "bic"]), st.integers(1, 4))
 @settings(max_examples=30, deadline=None)
 def test_the_structure_score_is_that_of_the_maximum_likelihood_model(seed, score, n_classes):
@@ -129,6 +130,7 @@ def test_the_structure_score_is_that_of_the_maximum_likelihood_model(seed, score
     assert model.structure_score_ == pytest.approx(totals[score](X, y))
 
 
+@pytest.mark.filterwarnings("ignore::tanbark.errors.NaiveStructureWarning")
 def test_no_one_dependence_structure_scores_higher():
     X, y = make_rows(4)
     best = tb.TAN(criterion="bic", parameters=0).fit(X, y)

@@ -104,6 +104,28 @@ def test_many_rows_leave_the_frequencies_and_noise_parents_are_ignored():
     assert np.abs(shrunk - 1 / 3).max() < 0.5 * np.abs(plain - 1 / 3).max()
 
 
+def sampled_tables(rng, n, a):
+    """Seat n customers one by one: the first sits at a new table, another with probability a / (a + seated)."""
+    return sum(rng.random() < a / (a + seated) for seated in range(int(n)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_gibbs_sampler_of_the_tables_agrees(seed):
+    """Given the concentration, draw tables and the distribution above in turns, and average the CPT."""
+    counts = counts_of(seed, (3, 4), 40)
+    concentration = float(Hierarchical().mass(counts, 0).sum(axis=0)[0])
+    rng, draws = np.random.default_rng(seed), []
+    above = np.full(3, 1 / 3)
+    for _ in range(1500):
+        tables = [
+            sum(sampled_tables(rng, n, concentration * p) for n in row) for row, p in zip(counts, above, strict=True)
+        ]
+        above = rng.dirichlet(np.array(tables) + 0.5)
+        draws.append((counts + concentration * above[:, None]) / (counts.sum(axis=0) + concentration))
+    found = estimate(counts, 0, Hierarchical())
+    assert found == approx(np.mean(draws[100:], axis=0), abs=0.015)
+
+
 # ---------------------------------------------------------------------- through the classifiers
 
 

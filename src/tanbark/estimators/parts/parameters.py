@@ -41,6 +41,7 @@ class ParameterEstimator(BaseEstimator):
     smoothing: Any = None
     needs_rows = True
     weighs = False
+    fixed_prior = False  # whether the smoothing may not depend on the counts
 
     def complete(
         self, network: Network, counts: Tables, smoothing: Smoothing, rows: MemoryCounts, *, unlabelled: Any = None,
@@ -128,6 +129,7 @@ class MANB(ParameterEstimator):
     """
 
     needs_rows = False
+    fixed_prior = True
 
     arc_prior: float = field(default=0.5, kw_only=False)
 
@@ -348,6 +350,8 @@ class EM(ParameterEstimator):
     >>> clf.parameters_.converged_
     True
     """
+
+    fixed_prior = True
 
     tol: float = 1e-8
     max_iter: int = 200

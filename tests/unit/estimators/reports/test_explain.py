@@ -86,7 +86,7 @@ def test_each_label_can_be_explained():
 
 
 def test_nats_and_bits():
-    part = tb.NaiveBayes().fit([[0], [0], [1]], [0, 0, 1]).explain([[0]])[0].parts[0]
+    part = tb.NaiveBayes(parameters=1).fit([[0], [0], [1]], [0, 0, 1]).explain([[0]])[0].parts[0]
     assert part.nats == pytest.approx(math.log(3 / 2))
     assert part.bits == pytest.approx(math.log2(3 / 2))
 
@@ -154,7 +154,7 @@ def test_the_explained_class_is_the_predicted_one_in_a_tie():
 
 def test_the_table_in_full():
     X = pd.DataFrame({"colour": ["red", "red", "blue", "blue"], "size": [1, 2, 1, 2]})
-    model = tb.FixedStructure([("kind", "colour"), ("colour", "size"), ("kind", "size")])
+    model = tb.FixedStructure([("kind", "colour"), ("colour", "size"), ("kind", "size")], parameters="laplace")
     model.fit(X, pd.Series(["a", "a", "b", "b"], name="kind"))
     assert str(model.explain(pd.DataFrame({"colour": ["red", None], "size": [2, 1]}))) == "\n".join(
         [

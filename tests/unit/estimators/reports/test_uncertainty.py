@@ -51,7 +51,7 @@ def test_a_configuration_without_rows_or_mass_may_be_anything():
 def test_the_interval_of_one_feature_is_that_of_beta_variates():
     """P(y = 1 | a) with a class prior that is given has a distribution that is simple to draw in another way."""
     X, y = [["p"]] * 30 + [["q"]] * 30, [0] * 24 + [1] * 6 + [0] * 10 + [1] * 20
-    clf = tb.NaiveBayes(class_prior=[0.5, 0.5]).fit(X, y)
+    clf = tb.NaiveBayes(class_prior=[0.5, 0.5], parameters="laplace").fit(X, y)
     low, high = clf.predict_proba_interval([["p"]], level=0.8, n_draws=20_000)
     rng = np.random.default_rng(3)
     zero, one = rng.beta(24 + 1, 10 + 1, 200_000), rng.beta(6 + 1, 20 + 1, 200_000)
@@ -62,7 +62,7 @@ def test_the_interval_of_one_feature_is_that_of_beta_variates():
 
 MODELS = {
     "naive": tb.NaiveBayes(),
-    "tan": tb.TAN(),
+    "tan": tb.TAN(parameters="laplace"),
     "general": tb.FixedStructure([("a", "y"), ("y", "b"), ("a", "b"), ("b", "c")]),
     "bdeu": tb.TAN(parameters=tb.BDeu(4.0)),
     "m-estimate": tb.TAN(parameters=tb.MEstimate(3.0)),
@@ -107,7 +107,7 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(gaps):
         data = truth.sample(60, random_state=seed)
         ask = truth.sample(1, random_state=seed + 10_000).drop(columns="class")
         ask = ask.mask(rng.random(ask.shape) < gaps)
-        clf = tb.FixedStructure(truth.dag.arcs(), categorical_features="all")
+        clf = tb.FixedStructure(truth.dag.arcs(), categorical_features="all", parameters="laplace")
         if data["class"].nunique() < truth.schema.cardinalities[-1] or truth.schema.cardinalities[-1] < 2:
             continue
         if any(data[c].nunique() < r for c, r in zip(data, truth.schema.cardinalities, strict=True)):

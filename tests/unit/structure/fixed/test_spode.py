@@ -47,7 +47,7 @@ def test_a_bad_super_parent_is_refused(bad):
 def test_the_tables_are_those_of_pairs_given_the_class():
     data = f500()
     X, y = data[:, 1:], data[:, 0]
-    found = tb.SPODE(superparent=2).fit(X, y)
+    found = tb.SPODE(superparent=2, parameters="laplace").fit(X, y)
     counts = np.zeros((3, 2, 2))
     np.add.at(counts, (X[:, 2], X[:, 0], y), 1)
     expected = (counts + 1) / (counts.sum(axis=1, keepdims=True) + 2)
