@@ -25,6 +25,7 @@ def parquet(frame, tmp_path_factory):
     return path
 
 
+@pytest.mark.filterwarnings("ignore::tanbark.errors.NaiveStructureWarning")  # thirty rows are few for BIC
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_model_from_a_file_has_the_bytes_of_one_from_memory(name, frame, parquet, tmp_path):
     make = LEARNERS[name]
