@@ -11,17 +11,26 @@ import click
 from tanbark.cli import options
 from tanbark.cli.output import print_json, print_table, progress, save_figure, say, write
 
-USUAL = ("naive", "tan", "tan:criterion=bic", "kdb", "aode", "ban")  # what compare tries where nothing is chosen
+USUAL = (
+    "classifier",
+    "naive",
+    "tan",
+    "tan:criterion=bic",
+    "kdb",
+    "aode",
+    "ban",
+)  # what compare tries where nothing is chosen
 MEASURES = {
     "accuracy": "accuracy", "balanced_accuracy": "balanced", "log_loss": "log-loss", "brier": "Brier", "auc": "AUC",
     "seconds": "seconds",
 }  # fmt: skip
+CHOSEN = ("penalty", "rounds", "fade", "temperature", "log_loss", "network_log_loss")  # of the choice, in JSON
 
 
 @click.command(short_help="Learn a classifier and write a model file.")
 @options.table_argument
 @options.training
-@click.option("-l", "--learner", default="tan", show_default=True, help="A name of `tanbark learners`.")
+@options.learner_option
 @options.settings_option
 @click.option("--weights", metavar="NAME", help="A column that says how many times each row counts.")
 @click.option("--sets", is_flag=True, help="Calibrate prediction sets by ten folds, for `tanbark predict --set`.")
@@ -34,27 +43,33 @@ def fit(
 ) -> None:  # fmt: skip
     """Learn a classifier from TABLE and write it to a model file (JSON).
 
+    By default the most accurate: pooled networks, and a correction chosen by cross-validation. Name a learner such as
+    tan, kdb or naive for one network that can be read.
+
     \b
     tanbark fit train.csv --class spam --out model.json
     tanbark fit train.parquet --class y -l tan -o criterion=bic -o parameters=0.5 --out model.json
     tanbark fit train.arff --class y -l naive -o parameters=wanbia --drop id --out model.json
     tanbark fit train.csv --class spam -l kdb -o temperature=auto --sets --out model.json
     """
-    from tanbark.cli.models import make_model, read_training
+    from tanbark.cli.models import make_model, read_training, reporting
 
     model = make_model(learner, settings)
     with progress("learning", None, quiet=quiet):
         X, y, weighed = read_training(table, target, format=format, missing=missing, drop=drop, weights=weights)
         begun = time.perf_counter()
-        model.fit(X, y, weighed)
+        with reporting(model, quiet=quiet) as shown:
+            model.fit(X, y, weighed)
         seconds = time.perf_counter() - begun
         if sets:
             model.calibrate_sets(X, y)
     _save(model, out)
+    choice = getattr(model, "choice_", None)
     summary = {
         "model": " ".join(repr(model).split()), "rows": X.num_rows, "features": X.num_columns,
         "classes": model.classes_.tolist(), "free_parameters": getattr(model, "n_parameters_", None),
         "seconds": seconds, "out": out,
+        **({} if choice is None else {"choice": {name: getattr(choice, name) for name in CHOSEN}}),
     }  # fmt: skip
     if as_json and out != "-":
         print_json(summary)
@@ -64,6 +79,8 @@ def fit(
             f"{seconds:.2f} s -> {out}",
             quiet=quiet,
         )
+        if choice is not None:
+            say(str(choice), quiet=quiet or shown)
 
 
 def _save(model: Any, out: str) -> None:
@@ -94,7 +111,7 @@ def predict(
     model: str, table: str, format: str | None, missing: tuple[str, ...], proba: bool, coverage: float | None,
     keep: tuple[str, ...], out: str, as_json: bool,
 ) -> None:  # fmt: skip
-    """Predict the class of every row of TABLE. Missing values are marginalised exactly.
+    """Predict the class of every row of TABLE. Missing values are summed out; nothing is imputed.
 
     Columns that the model does not know are ignored.
 
@@ -134,7 +151,7 @@ def predict(
 @click.command(short_help="Measure a learner by cross-validation.")
 @options.table_argument
 @options.training
-@click.option("-l", "--learner", default="tan", show_default=True, help="A name of `tanbark learners`.")
+@options.learner_option
 @options.settings_option
 @click.option("--model", "saved", metavar="FILE", help="Measure this model on TABLE as it is, instead of learning.")
 @options.folds_options
@@ -146,6 +163,8 @@ def evaluate(
     settings: tuple[str, ...], saved: str | None, folds: int, seed: int, plot: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Measure a learner on TABLE by stratified cross-validation, or a saved model on rows that it has not seen.
+
+    By default the learner of `tanbark fit`.
 
     Accuracy, balanced accuracy, log-loss, Brier score, AUC, confusion matrix and calibration.
 

@@ -80,11 +80,12 @@ def explore(model: str, out: str, quiet: bool) -> None:
     tanbark explore model.json --out page.html
     """
     from tanbark.cli.models import load_model, network_of
+    from tanbark.estimators.network import NetworkClassifier
     from tanbark.explorer import make_page
 
     loaded = load_model(model)
-    network_of(loaded, model)
-    write(make_page(loaded).html, out)
+    network = network_of(loaded, model)
+    write(make_page(loaded if isinstance(loaded, NetworkClassifier) else network).html, out)
     say(f"-> {out}", quiet=quiet or out == "-")
 
 
@@ -182,10 +183,9 @@ def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...
 
     loaded = load_model(model)
     writers: dict[str, Any] = {name: each.dumps for name, each in FORMATS.items()}
-    network = network_of(loaded, model)
     scorers = {"sql": lambda found: to_sql(found, table=relation, keep=keep), "python": to_python}
     writer = find("--to", form, {**writers, **scorers})
-    write(writer(loaded if form in scorers else network), out)
+    write(writer(loaded if form in scorers else network_of(loaded, model)), out)
 
 
 @click.command(short_help="List the learners with their references.")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tanbark.cli.options import DEFAULT_LEARNER
+from tanbark.cli.output import say
 from tanbark.cli.tables import check_name, read_table
 from tanbark.errors import InputError, OptionError, find, nearest
 
@@ -44,6 +48,7 @@ def make_model(text: str, settings: Iterable[str] = ()) -> Any:
     """Make the classifier that words describe; ``parameters=bdeu:ess=2`` and ``estimator=tan`` name parts of it."""
     from tanbark.estimators.catalogue import make_classifier
     from tanbark.estimators.classifier import TableClassifier
+    from tanbark.estimators.models.ensemble import PooledClassifier
 
     name, options = parse_learner(text, settings)
     if isinstance(options.get("parameters"), str):
@@ -52,10 +57,32 @@ def make_model(text: str, settings: Iterable[str] = ()) -> Any:
         options["estimator"] = make_model(options["estimator"])
     if name == "fixed" and "arcs" in options:
         options["arcs"] = [tuple(arc) for arc in options["arcs"]]
-    model = make_classifier(name, options)
-    if isinstance(model, TableClassifier):
+    try:
+        model = make_classifier(name, options)
+    except OptionError as error:
+        hint = " Other learners have other options: name one, such as -l tan." if name == DEFAULT_LEARNER else ""
+        raise OptionError(f"{error}{hint}") from None
+    if isinstance(model, (TableClassifier, PooledClassifier)):
         model._check_options()
     return model
+
+
+@contextmanager
+def reporting(model: Any, *, quiet: bool) -> Iterator[bool]:
+    """Have an ensemble report its steps on a terminal while it is learnt; yield whether it does.
+
+    The option is set back, so that the model file does not depend on where the command ran.
+    """
+    from tanbark.estimators.models.ensemble import PooledClassifier
+
+    if quiet or not isinstance(model, PooledClassifier) or not sys.stderr.isatty():
+        yield isinstance(model, PooledClassifier) and model.verbose
+        return
+    verbose, model.verbose = model.verbose, True
+    try:
+        yield True
+    finally:
+        model.verbose = verbose
 
 
 def _make_part(text: str) -> Any:
@@ -98,8 +125,15 @@ def load_classifier(path: str) -> Any:
 
 
 def network_of(model: Any, path: str) -> Any:
-    """Return the one network of a model."""
+    """Return the one network of a model; where it does not predict as the model does, report it on standard error."""
+    from tanbark.estimators.models.ensemble import Classifier
     from tanbark.graph import Network
+
+    if isinstance(model, Classifier):
+        say(
+            "tanbark: this is the classifier's network_, one network to read; the classifier pools many networks, and "
+            "`tanbark predict` uses them all."
+        )
 
     network = model if isinstance(model, Network) else getattr(model, "network_", None)
     if network is None:

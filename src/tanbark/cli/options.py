@@ -29,6 +29,10 @@ reading = _together(format_option, missing_option)
 target_option = click.option("--class", "target", required=True, metavar="NAME", help="The class column.")
 drop_option = click.option("--drop", multiple=True, metavar="NAME", help="Leave a column out; may be repeated.")
 training = _together(target_option, drop_option, format_option, missing_option)
+DEFAULT_LEARNER = "classifier"
+learner_option = click.option(
+    "-l", "--learner", default=DEFAULT_LEARNER, show_default=True, help="A name of `tanbark learners`."
+)
 settings_option = click.option(
     "-o", "--option", "settings", multiple=True, metavar="NAME=VALUE",
     help="An option of the learner, such as criterion=bic; may be repeated.",

@@ -116,9 +116,9 @@ def app() -> None:
     output. Empty cells, NA, NaN, null and ? are missing values.
 
     \b
-    tanbark fit train.csv --class spam --learner tan --out model.json
+    tanbark fit train.csv --class spam --out model.json
     tanbark predict model.json new.csv --proba --out answers.csv
-    tanbark compare train.csv --class spam -l naive -l tan -l aode
+    tanbark compare train.csv --class spam -l classifier -l naive -l tan
     tanbark explain model.json new.csv --row 17
 
     Exit codes: 0 all is well, 1 a bug in Tanbark, 2 a mistake in what was asked or given, 130 interrupted.

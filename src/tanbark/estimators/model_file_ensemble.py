@@ -48,7 +48,7 @@ def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
         "intervals": [_intervals_document(kind) for kind in kinds],
         "members": [_member_document(member, places[id(member.coarsening)]) for member in pooled.members],
         "corrections": [{name: _array(part) for name, part in item._asdict().items()} for item in pooled.corrections],
-        "value_counts": [_array(counts) for counts in model.value_counts_],
+        "value_counts": [_array(counts) for counts in model.value_counts_], **files.scores_document(model),
         **(_choice_document(model) if isinstance(model, Classifier) else {}),
     }  # fmt: skip
     files._write(document, path)
@@ -140,6 +140,7 @@ def restore_pooled(document: dict[str, Any]) -> PooledClassifier:
     sizes = members[0].coarsening.schema.cardinalities[:-1]
     demand([table.shape for table in counts] == [(size,) for size in sizes], "the counts of values do not fit")
     model.value_counts_ = counts
+    files.restore_scores(model, document)
     if isinstance(model, Classifier):
         model.choice_ = _read_choice(document["choice"])
         model.network_ = _read_network(document["network"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.errors import OptionError
+from tanbark.estimators.models.ensemble import PooledClassifier
 from tanbark.graph import Network
 
 
@@ -17,6 +18,12 @@ def scored_network(model: Any, purpose: str) -> Network:
         msg = (
             f"{purpose} by a network alone, and this {type(model).__name__} corrects what its network predicts. Use "
             "Discriminative(normalize=True), or export network_, which predicts without the correction."
+        )
+        raise OptionError(msg)
+    if isinstance(model, PooledClassifier):
+        msg = (
+            f"{purpose} by one network, and this {type(model).__name__} pools many. Use a classifier with one network, "
+            "such as TAN or KDB; network_ of Classifier can be exported too, but predicts less well."
         )
         raise OptionError(msg)
     network = getattr(model, "network_", model)

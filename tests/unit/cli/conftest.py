@@ -24,6 +24,13 @@ def folder(tmp_path_factory):
     head = "@relation spam\n% a remark\n@attribute id numeric\n@attribute word {win,dear,hello}\n"
     head += "@attribute caps REAL\n@ATTRIBUTE 'code' integer\n@attribute spam {yes, no}\n@data\n"
     (place / "rows.arff").write_text(head + frame.to_csv(index=False, header=False, na_rep="?"))
-    ran = run("fit", place / "rows.csv", "--class", "spam", "--drop", "id", "--out", place / "model.json")
+    ran = run("fit", place / "rows.csv", "--class", "spam", "--drop", "id", "-l", "tan", "--out", place / "model.json")
     assert ran.exit_code == 0, ran.stderr
     return place
+
+
+@pytest.fixture(scope="session")
+def pooled(folder):
+    """The run that learns a model by default, its output, and the model file."""
+    out = folder / "pooled.json"
+    return run("fit", folder / "rows.csv", "--class", "spam", "--drop", "id", "--sets", "--out", out), out

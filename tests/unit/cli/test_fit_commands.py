@@ -34,14 +34,16 @@ def test_a_way_to_cut_is_an_option(tmp_path):
     frame = make_rows()
     frame = frame.loc[frame.index.repeat(3)]
     frame.to_csv(rows, index=False)
-    good("fit", rows, "--class", "spam", "-o", "discretize=mdlp+quantile", "--out", out)
+    good("fit", rows, "--class", "spam", "-l", "tan", "-o", "discretize=mdlp+quantile", "--out", out)
     X, y = frame.drop(columns="spam"), frame["spam"]
     assert tb.load(out).schema_ == tb.TAN(discretize="mdlp+quantile").fit(X, y).schema_ != tb.TAN().fit(X, y).schema_
-    assert "mdlp+quantile" in bad("fit", rows, "--class", "spam", "-o", "discretize=mdlp+q", "--out", out)
+    for learner in ("tan", "classifier"):
+        words = ("-l", learner, "-o", "discretize=mdlp+q")
+        assert "mdlp+quantile" in bad("fit", rows, "--class", "spam", *words, "--out", out)
 
 
 def test_weights_count_rows(folder, tmp_path):
-    good("fit", folder / "rows.csv", "--class", "spam", "--weights", "code", "--out", tmp_path / "m.json")
+    good("fit", folder / "rows.csv", "--class", "spam", "-l", "tan", "--weights", "code", "--out", tmp_path / "m.json")
     clf, frame = tb.load(tmp_path / "m.json"), make_rows()
     twin = tb.TAN().fit(frame[["id", "word", "caps"]], frame["spam"], frame["code"])
     assert clf.network_.table("spam") == pytest.approx(twin.network_.table("spam"))
@@ -51,7 +53,7 @@ def test_rows_without_a_class_are_left_out_with_a_warning(folder, tmp_path):
     frame = make_rows()
     frame.loc[:4, "spam"] = None
     frame.to_csv(tmp_path / "some.csv", index=False)
-    ran = run("fit", tmp_path / "some.csv", "--class", "spam", "--out", tmp_path / "m.json", "-q")
+    ran = run("fit", tmp_path / "some.csv", "--class", "spam", "-l", "tan", "--out", tmp_path / "m.json", "-q")
     assert ran.exit_code == 0
     assert ran.stderr == "tanbark: warning: 5 rows have no 'spam'; they are left out.\n"
 
@@ -65,7 +67,7 @@ def test_unseen_categories_are_told_in_one_line(folder, tmp_path):
 
 
 def test_evaluate(folder, tmp_path):
-    ask = ("evaluate", folder / "rows.csv", "--class", "spam", "--drop", "id", "--folds", "3")
+    ask = ("evaluate", folder / "rows.csv", "--class", "spam", "--drop", "id", "-l", "tan", "--folds", "3")
     told = json.loads(good(*ask, "--json"))
     assert set(told["measures"]) == {"accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "seconds"}
     assert np.sum(told["confusion"]) == N
@@ -132,7 +134,7 @@ def test_an_average_of_models(folder, tmp_path):
 
 def test_prediction_sets(folder, tmp_path):
     out = tmp_path / "m.json"
-    good("fit", folder / "rows.csv", "--class", "spam", "-o", "temperature=auto", "--sets", "--out", out)
+    good("fit", folder / "rows.csv", "--class", "spam", "-l", "tan", "-o", "temperature=auto", "--sets", "--out", out)
     told = json.loads(good("predict", out, folder / "rows.csv", "--set", "0.8", "--json"))
     model, frame = tb.load(out), make_rows()
     wanted = model.predict_set(frame[["id", "word", "caps", "code"]], coverage=0.8).labels()
@@ -148,3 +150,54 @@ def test_the_usual_learners_are_known():
 
     for text in fit_commands.USUAL:
         assert make_model(text)
+
+
+def test_the_default_is_the_classifier_and_its_choice_is_shown(pooled, folder):
+    ran, out = pooled
+    assert ran.exit_code == 0, ran.stderr
+    frame = make_rows()
+    twin = tb.Classifier().fit(frame[["word", "caps", "code"]], frame["spam"])
+    assert isinstance(tb.load(out), tb.Classifier)
+    assert ran.stderr.startswith("Classifier(): 90 rows, 3 features, 2 classes")
+    assert ran.stderr.endswith(f"\n{twin.choice_}\n")
+    told = json.loads(good("predict", out, folder / "rows.csv", "--proba", "--set", "0.8", "--json"))
+    assert [row["P(spam=yes)"] for row in told] == twin.predict_proba(frame[["word", "caps", "code"]])[:, 1].tolist()
+    assert all(row["spam"] in row["spam set"] for row in told)
+    told = json.loads(good("evaluate", folder / "rows.csv", "--class", "spam", "--model", out, "--json"))
+    assert told["measures"]["accuracy"]["mean"] == twin.score(frame[["word", "caps", "code"]], frame["spam"])
+
+
+def test_evaluate_and_fit_have_the_same_default():
+    defaults = {
+        command.name: next(p.default for p in command.params if p.name == "learner")
+        for command in (fit_commands.fit, fit_commands.evaluate)
+    }
+    assert defaults == {"fit": "classifier", "evaluate": "classifier"}
+
+
+def test_the_choice_as_json(folder, tmp_path):
+    rows, out = folder / "rows.csv", tmp_path / "m.json"
+    told = json.loads(good("fit", rows, "--class", "spam", "-o", "n_estimators=2", "--out", out, "--json"))
+    assert told["model"] == "Classifier(n_estimators=2)"
+    choice = tb.load(out).choice_
+    assert told["choice"] == {name: getattr(choice, name) for name in fit_commands.CHOSEN}
+    assert "choice" not in json.loads(good("fit", rows, "--class", "spam", "-l", "naive", "--out", out, "--json"))
+
+
+def test_steps_are_reported_on_a_terminal_only(folder, monkeypatch, capsys):
+    from tanbark.cli.models import reporting
+
+    model = tb.Classifier(n_estimators=2)
+    frame = make_rows()
+    with reporting(model, quiet=False) as shown:
+        assert not shown
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with reporting(model, quiet=True) as shown:
+        assert not shown
+    with reporting(tb.TAN(), quiet=False) as shown:
+        assert not shown
+    with reporting(model, quiet=False) as shown:
+        model.fit(frame[["word", "caps"]], frame["spam"])
+    assert shown
+    assert not model.verbose
+    assert "Classifier: fold 1 of 5: log-loss " in capsys.readouterr().err

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tanbark as tb
-from command_line import bad, direct, good
+from command_line import bad, direct, good, run
 
 
 def test_explain(folder, tmp_path):
@@ -73,3 +73,19 @@ def test_a_model_that_is_no_single_network_is_told(folder, tmp_path):
     assert "predicts" not in good("predict", tmp_path / "m.json", folder / "rows.csv")
     good("convert", folder / "model.json", "--to", "bif", "--out", tmp_path / "m.bif")
     assert "needs a classifier" in bad("predict", tmp_path / "m.bif", folder / "rows.csv")
+
+
+def test_what_is_shown_of_a_pooled_classifier_is_its_network_to_read(pooled, folder, tmp_path):
+    _, out = pooled
+    model = tb.load(out)
+    ran = run("show", out)
+    assert str(model.network_) in ran.stdout
+    assert "one network to read" in ran.stderr
+    posterior = json.loads(good("query", out, "-e", "word=win", "--json"))["probabilities"]
+    assert posterior == pytest.approx(np.asarray(model.network_.query("spam", {"word": "win"})).tolist())
+    good("explore", out, "--out", tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == model.explore().html
+    assert good("convert", out, "--to", "bif") == tb.export.FORMATS["bif"].dumps(model.network_)
+    assert good("explain", out, folder / "rows.csv", "--row", "3").startswith("row 3: P(spam")
+    for form in ("sql", "python"):
+        assert "pools many" in bad("convert", out, "--to", form)

@@ -14,7 +14,7 @@ from command_line import bad, direct, good
     "name", ["rows.csv", "rows.tsv", "rows.csv.gz", "rows.parquet", "rows.arrow", "stream.arrow", "rows.arff"]
 )
 def test_every_format_gives_the_predictions_of_python(folder, tmp_path, name):
-    good("fit", folder / name, "--class", "spam", "--drop", "id", "--out", tmp_path / "m.json")
+    good("fit", folder / name, "--class", "spam", "--drop", "id", "-l", "tan", "--out", tmp_path / "m.json")
     clf, frame = direct()
     told = pd.read_csv(io.StringIO(good("predict", tmp_path / "m.json", folder / name, "--proba", "--keep", "id")))
     assert list(told.columns) == ["id", "spam", "P(spam=no)", "P(spam=yes)"]
@@ -26,7 +26,7 @@ def test_every_format_gives_the_predictions_of_python(folder, tmp_path, name):
 
 def test_tables_and_models_flow_through_pipes(folder):
     content = (folder / "rows.csv").read_bytes()
-    model = good("fit", "-", "--class", "spam", "--drop", "id", "--out", "-", "-q", stdin=content)
+    model = good("fit", "-", "--class", "spam", "--drop", "id", "-l", "tan", "--out", "-", "-q", stdin=content)
     assert json.loads(model) == json.loads((folder / "model.json").read_text())
     parquet = (folder / "rows.parquet").read_bytes()
     answers = [good("predict", folder / "model.json", "-", stdin=raw) for raw in (content, parquet)]
