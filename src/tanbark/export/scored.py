@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.errors import OptionError
-from tanbark.estimators.models.ensemble import PooledClassifier
 from tanbark.graph import Network
 
 
@@ -20,7 +19,7 @@ def scored_network(model: Any, purpose: str) -> Network:
             "Discriminative(normalize=True), or export network_, which predicts without the correction."
         )
         raise OptionError(msg)
-    if isinstance(model, PooledClassifier):
+    if hasattr(type(model), "networks_"):
         msg = (
             f"{purpose} by one network, and this {type(model).__name__} pools many. Use a classifier with one network, "
             "such as TAN or KDB; network_ of Classifier can be exported too, but predicts less well."
