@@ -25,7 +25,7 @@ from tanbark.inference import class_log_prior, joint_log_proba
 from tanbark.inference.layout import Factors, ends_of, flat_logarithms, lay_out, strides_of
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.params import Hierarchical, MEstimate, Smoothing
-from tanbark.params.context_tree import ContextTree
+from tanbark.params.context_tree import ContextTree, dense
 from tanbark.params.smoothing import context_tree
 from tanbark.table import missing_code
 
@@ -56,12 +56,22 @@ class CountedFamilies(NamedTuple):
 
 
 class TreeFamily(NamedTuple):
-    """A family with hierarchical smoothing: its node, its parents in the order in which contexts grow, its exponent."""
+    """A family with hierarchical smoothing: its node, its parents in the order in which contexts grow, its exponent.
+
+    ``strides`` and ``carried_strides``, of the parents and at the end of the node, find a cell of ``probabilities``,
+    the CPT, and of its ``logarithms``, and a parent configuration of ``carried``: the part of a change of the node's
+    own distribution that reaches the configuration. The class, where it is a parent, is the last axis of all three.
+    """
 
     node: int
     parents: Integers
     exponent: float
     tree: ContextTree
+    strides: Integers
+    carried_strides: Integers
+    probabilities: Floats
+    logarithms: Floats
+    carried: Floats
 
 
 class LeaveOneOut:
@@ -142,7 +152,30 @@ def _tree(network: Network, node: int, counts: NDArray[Any]) -> TreeFamily:
     scope = network.axes(node)
     tree, order = context_tree(counts, scope.index(node))
     power = 1.0 if network.exponents is None else float(network.exponents[node])
-    return TreeFamily(node, np.array([scope[axis] for axis in order], np.int64), power, tree)
+    parents, sizes = [scope[axis] for axis in order], network.schema.cardinalities
+    strides = strides_of(scope, sizes)
+    carried_strides = {**strides_of([column for column in scope if column != node], sizes), node: 0}
+    return TreeFamily(
+        node, np.array(parents, np.int64), power, tree,
+        np.array([strides[column] for column in (*parents, node)], np.int64),
+        np.array([carried_strides[column] for column in (*parents, node)], np.int64),
+        np.ascontiguousarray(network.tables[node], np.float64).ravel(),
+        np.ascontiguousarray(network.log_tables[node], np.float64).ravel(),
+        _carried(tree, order),
+    )  # fmt: skip
+
+
+def _carried(tree: ContextTree, order: list[int]) -> Floats:
+    """Return, for every parent configuration, how much of a change at the root reaches its distribution."""
+    part = np.ones((len(tree.totals), 1))
+    for level, n_states in enumerate(tree.states.tolist()):
+        below = tree.children[tree.starts[level] : tree.starts[level + 1]].reshape(-1, n_states)
+        above, _ = np.nonzero(below >= 0)
+        contexts, concentration = below[below >= 0], tree.concentrations[level + 1]
+        kept = concentration / (tree.totals[contexts] + concentration)
+        part[contexts, 0] = part[above + tree.levels[level], 0] * kept
+    found = dense(tree._replace(probabilities=part))[..., 0]
+    return np.ascontiguousarray(found.transpose(np.argsort(order))).ravel()
 
 
 def _lay_out_counts(

@@ -10,9 +10,9 @@ from tanbark.arrays import Array
 from tanbark.evaluation.leave_one_out import CountedFamilies, TreeFamily
 from tanbark.machine import kernel
 from tanbark.params.context_kernels import NONE, ROOT, passed_on
-from tanbark.params.context_tree import ContextTree
 
 SLACK = 1e-6  # by which sums of weights may differ
+SMALL = 1e-4  # a relative change below this enters a logarithm by two terms of its series
 
 
 @kernel
@@ -26,44 +26,62 @@ def add_left_out(
     and adds nothing. Rows that are not ``complete`` begin with the log-joint of the whole model, of which the entries
     of the families without missing values are taken off again. ``unknown`` marks rows that no count contains.
     """
-    # Idea: of a family with the class, one entry per row changes unless the prior mass depends on the counts.
+    # Idea: of a family with the class, one entry per row changes unless the prior mass depends on the counts. Families
+    # are the outer loop, so that the counts of one stay in the cache.
     # Layout: codes are (columns, rows), the class last. Cost: O(rows x families x classes).
-    cells, target, n_classes = families.cells, len(families.sizes) - 1, out.shape[1]
-    for row in range(top, bottom):
-        label = np.int64(codes[target, row])
-        for family in range(target + 1):
-            if families.as_tree[family]:
-                continue
-            place, total_place, whole = cells.starts[family], families.total_starts[family], True
-            for at in range(cells.bounds[family], cells.bounds[family + 1]):
-                column = cells.columns[at]
+    # Helpers take numbers and single arrays: a tuple of arrays costs a reference count for each of them in every call.
+    counts, starts, columns, strides, bounds, with_class = families.cells
+    sizes, logarithms, totals, marginals = families.sizes, families.logarithms, families.totals, families.marginals
+    total_strides, target, n_classes = families.total_strides, len(families.sizes) - 1, out.shape[1]
+    for family in range(target + 1):
+        if families.as_tree[family]:
+            continue
+        states, exponent, step = sizes[family], families.exponents[family], 1 if with_class[family] else 0
+        fixed, mass, pseudo = families.fixed[family], families.mass[family], families.mass[family] * states
+        by_marginal, margin = families.marginal_rows[family] > 0.0, families.marginal_starts[family]
+        if by_marginal:
+            pseudo = families.marginal_rows[family]
+        for row in range(top, bottom):
+            label = np.int64(codes[target, row])
+            place, total_place, whole = starts[family], families.total_starts[family], True
+            for at in range(bounds[family], bounds[family + 1]):
+                column = columns[at]
                 if column != target:
                     code = np.int64(codes[column, row])
-                    if code >= families.sizes[column]:
+                    if code >= sizes[column]:
                         whole = False
                         break
-                    place += code * cells.strides[at]
-                    total_place += code * families.total_strides[at]
+                    place += code * strides[at]
+                    total_place += code * total_strides[at]
             if not whole:
                 continue
-            step = 1 if cells.with_class[family] else 0
-            less = 0.0 if families.fixed[family] else left_out[row]
-            if less > 0.0 and cells.values[place + step * label] < less - SLACK:
+            less = 0.0 if fixed else left_out[row]
+            if less > 0.0 and counts[place + step * label] < less - SLACK:
                 unknown[row] = True
+            if step == 1 and family != target and not by_marginal:
+                if complete[row]:
+                    for c in range(n_classes):
+                        out[row, c] += logarithms[place + c]
+                if less > 0.0:
+                    n, total = counts[place + label] - less, totals[total_place + label] - less
+                    out[row, label] += _entry(n, total, mass, pseudo, states, exponent) - logarithms[place + label]
+                continue
             changed = 0.0
             for c in range(n_classes):
                 if step == 1 or c == 0:
-                    before = families.logarithms[place + c * step]
+                    before = logarithms[place + c * step]
                     after = before
-                    if less > 0.0 and (step == 0 or c == label or family == target or families.marginal_rows[family]):
+                    if less > 0.0:
                         gone = less if step == 0 or c == label else 0.0
-                        state = c if family == target else np.int64(codes[family, row])
                         at_total = total_place + (c if step == 1 and family != target else 0)
-                        gone_total = less if family == target else gone
-                        after = families.exponents[family] * _left_out_entry(
-                            families, family, state, cells.values[place + c * step] - gone,
-                            families.totals[at_total] - gone_total, less, state == label or family != target,
-                        )  # fmt: skip
+                        n, total = counts[place + c * step] - gone, totals[at_total] - gone
+                        if family == target:
+                            total = totals[at_total] - less
+                        if by_marginal:
+                            state = c if family == target else np.int64(codes[family, row])
+                            held = less if state == label or family != target else 0.0
+                            mass = _marginal_mass(marginals[margin : margin + states], state, held, less, pseudo)
+                        after = _entry(n, total, mass, pseudo, states, exponent)
                     changed = after
                     if not complete[row]:
                         changed = 0.0 if before == -np.inf else after - before
@@ -71,26 +89,21 @@ def add_left_out(
 
 
 @kernel
-def _left_out_entry(
-    families: CountedFamilies, family: int, state: int, n: float, total: float, less: float, own: bool
-) -> float:
-    """Return the logarithm of an entry with the count n of its cell and the total of its parent configuration.
-
-    ``own`` is whether the marginal count of the state loses the row.
-    """
-    states = families.sizes[family]
-    mass, pseudo = families.mass[family], families.mass[family] * states
-    if families.marginal_rows[family] > 0.0:
-        start = families.marginal_starts[family]
-        pseudo, all_rows = families.marginal_rows[family], -less
-        for k in range(states):
-            all_rows += families.marginals[start + k]
-        held = families.marginals[start + state] - (less if own else 0.0)
-        mass = pseudo * (max(held, 0.0) + 1.0) / (max(all_rows, 0.0) + states)
+def _entry(n: float, total: float, mass: float, pseudo: float, states: int, exponent: float) -> float:
+    """Return the weighted logarithm of an entry with a count n, the total of its configuration and their prior mass."""
+    if exponent == 0.0:
+        return 0.0
     above, below = max(n, 0.0) + mass, max(total, 0.0) + pseudo
     if below <= 0.0:
-        return -log(states)
-    return log(above / below) if above > 0.0 else -np.inf
+        return -exponent * log(states)
+    return exponent * log(above / below) if above > 0.0 else -np.inf
+
+
+@kernel
+def _marginal_mass(marginal: Array, state: int, held: float, less: float, pseudo: float) -> float:
+    """Return the prior mass of a state by the m-estimate when its count has lost ``held`` and all counts ``less``."""
+    n, total = max(marginal[state] - held, 0.0), max(marginal.sum() - less, 0.0)
+    return pseudo * (n + 1.0) / (total + len(marginal))  # type: ignore[no-any-return]  # a float
 
 
 @kernel
@@ -102,60 +115,74 @@ def add_tree_left_out(
 
     Concentrations and the passing on of rows are held: the contexts above a row's own lose what it no longer passes on.
     """
-    # Idea: one walk from the row's deepest context up finds what every level loses, one walk down per class shrinks
-    # what is left. Cost: O(rows x levels x classes).
-    node, parents, exponent, tree = family
+    # Idea: one walk from the row's deepest context up finds what every level loses, one walk down shrinks what is
+    # left. The contexts of other classes have lost nothing but what the root carries down to them, which is linear.
+    # Cost: O(rows x (levels + classes)).
+    node, parents, exponent = family.node, family.parents, family.exponent
+    strides, carried_strides, carried = family.strides, family.carried_strides, family.carried
+    cpt, logarithms = family.probabilities, family.logarithms
+    children, starts, states, levels, counts, totals, probabilities, concentrations = family.tree
     target, n_classes, n_levels = codes.shape[0] - 1, out.shape[1], len(parents)
     by_class = parents[0] == target
+    step = 1 if by_class else 0
     path, lost = np.zeros(n_levels + 1, np.int64), np.zeros(n_levels + 1)
     for row in range(top, bottom):
         state, label = np.int64(codes[node, row]), np.int64(codes[target, row])
-        whole = state < tree.counts.shape[1]
+        whole = state < counts.shape[1]
+        place, config = state * strides[n_levels], np.int64(0)
         for level in range(n_levels):
-            whole &= np.int64(codes[parents[level], row]) < tree.states[level]
+            code = np.int64(codes[parents[level], row])
+            whole &= code < states[level]
+            if whole:
+                v = path[level]
+                path[level + 1] = (
+                    NONE if v < 0 else children[starts[level] + (v - levels[level]) * states[level] + code]
+                )
+                if parents[level] != target:
+                    place += code * strides[level]
+                    config += code * carried_strides[level]
         if not whole:
             continue
-        for level in range(n_levels):
-            path[level + 1] = _below(tree, level, path[level], np.int64(codes[parents[level], row]))
         less = left_out[row]
-        if less > 0.0 and (path[n_levels] < 0 or tree.counts[path[n_levels], state] < less - SLACK):
+        if less > 0.0 and (path[n_levels] < 0 or counts[path[n_levels], state] < less - SLACK):
             unknown[row] = True
             continue
         for level in range(n_levels, 0, -1):
             lost[level] = less
             if less > 0.0:
-                n = tree.counts[path[level], state]
-                a = tree.concentrations[level] * tree.probabilities[path[level - 1], state]
+                a = concentrations[level] * probabilities[path[level - 1], state]
+                n = counts[path[level], state]
                 less = passed_on(n, a) - passed_on(n - less, a)
         lost[ROOT] = less
+        entry = _tree_entry(counts, totals, concentrations, path, lost, state, state)
+        root = (max(counts[ROOT, state] - less, 0.0) + 0.5) / (totals[ROOT] - less + concentrations[ROOT])
+        moved = root - probabilities[ROOT, state]
         for c in range(n_classes):
-            wanted, own = c if node == target else state, c == label or not by_class
-            v, gone = np.int64(ROOT), lost[ROOT] if wanted == state else 0.0
-            p = (max(tree.counts[ROOT, wanted] - gone, 0.0) + 0.5) / (
-                tree.totals[ROOT] - lost[ROOT] + tree.concentrations[ROOT]
-            )
-            for level in range(n_levels):
-                s = c if by_class and level == 0 else np.int64(codes[parents[level], row])
-                deeper = _below(tree, level, v, s)
-                if deeper < 0:
-                    break
-                v = deeper
-                gone = lost[level + 1] if own and wanted == state else 0.0
-                gone_total = lost[level + 1] if own else 0.0
-                concentration = tree.concentrations[level + 1]
-                p = (max(tree.counts[v, wanted] - gone, 0.0) + concentration * p) / (
-                    max(tree.totals[v] - gone_total, 0.0) + concentration
-                )
-            whole_entry = 0.0 if complete[row] else log(tree.probabilities[v, wanted])
-            out[row, c] += exponent * (log(p) - whole_entry)
+            at = place + c * step
+            if node == target:
+                at = place + (c - state) * strides[n_levels]
+                change = _tree_entry(counts, totals, concentrations, path, lost, c, state) / cpt[at] - 1.0
+            elif c == label or not by_class:
+                change = entry / cpt[at] - 1.0
+            else:
+                change = moved * carried[config + c] / cpt[at]
+            raised = change - 0.5 * change * change if abs(change) < SMALL else log(1.0 + change)
+            out[row, c] += exponent * raised + (logarithms[at] if complete[row] else 0.0)
 
 
 @kernel
-def _below(tree: ContextTree, level: int, v: int, state: int) -> int:
-    """Return the context below v, of a level, for a state of the next parent; -1 where v or that context is none."""
-    if v < 0:
-        return NONE
-    return tree.children[tree.starts[level] + (v - tree.levels[level]) * tree.states[level] + state]  # type: ignore[no-any-return]  # an integer
+def _tree_entry(
+    counts: Array, totals: Array, concentrations: Array, path: Array, lost: Array, state: int, own: int
+) -> float:
+    """Return P(state | contexts of a path) when every context of it has lost some rows of the state ``own``."""
+    p = 0.5 / concentrations[ROOT]  # the distribution above the root is uniform
+    for level in range(len(path)):
+        v = path[level]
+        if v < 0:
+            break
+        n = max(counts[v, state] - (lost[level] if state == own else 0.0), 0.0)
+        p = (n + concentrations[level] * p) / (max(totals[v] - lost[level], 0.0) + concentrations[level])
+    return float(p)
 
 
 @kernel
