@@ -46,8 +46,14 @@ def _all_or_nothing(method: Method) -> Method:
 
 def _learns_from_counts(classifier: TableLearner) -> bool:
     """Allow learning step by step where the learner needs nothing but counts that can be kept."""
-    if classifier._stored_order() == 0 or classifier._fits_to_rows():
+    if classifier._stored_order() == 0:
         msg = f"{type(classifier).__name__} with these options cannot learn from counts alone; use fit with all rows."
+        raise AttributeError(msg)
+    if classifier._fits_to_rows():
+        msg = (
+            f"{type(classifier).__name__} with temperature='auto' needs the rows; use fit with all of them, or give "
+            "the temperature as a number, such as the temperature_ of a fitted model."
+        )
         raise AttributeError(msg)
     return True
 

@@ -170,7 +170,9 @@ def test_bad_options_are_errors(bad):
 def test_it_cannot_be_fitted_to_counts_alone():
     X, y = make_rows()
     clf = tb.NaiveBayes(temperature="auto").fit(X, y)
-    assert not hasattr(clf, "partial_fit")
+    with pytest.raises(AttributeError) as caught:
+        clf.partial_fit(X, y)
+    assert "give the temperature as a number" in str(caught.value.__cause__)
     assert not hasattr(clf, "fit_counts")
     fixed = tb.NaiveBayes(temperature=clf.temperature_).fit(X, y).partial_fit(X, y)
     assert fixed.temperature_ == clf.temperature_
