@@ -24,7 +24,14 @@ from tanbark.evaluation.temperature import best_temperature
 from tanbark.graph import Network
 from tanbark.inference import class_log_prior, joint_log_proba, temper
 from tanbark.params import Smoothing
-from tanbark.params.correction import Families, add_corrections, grow_families, run_rounds, without_corrections
+from tanbark.params.correction import (
+    Families,
+    add_corrections,
+    complete_fraction,
+    grow_families,
+    run_rounds,
+    without_corrections,
+)
 from tanbark.params.normalised import Objective, Optimum, with_changes
 from tanbark.params.smoothing import parent_order
 from tanbark.scores import mutual_information
@@ -44,10 +51,14 @@ class Estimated(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """What is added to the log-posterior of a network: a power of the likelihood, and corrections of contexts."""
+    """What is added to the log-posterior of a network: a power of the likelihood, and corrections of contexts.
+
+    ``base_temperature`` is the power that the likelihood has without corrections.
+    """
 
     temperature: float
     families: Families
+    base_temperature: float
 
 
 class Choice(NamedTuple):
@@ -66,12 +77,21 @@ def corrected_log_proba(network: Network, correction: Correction, codes: Codes, 
     """Return the corrected log-posterior of every row and class, up to a constant per row.
 
     Missing values are summed out of the network exactly. The correction of a family with a missing value is that of the
-    longest context before it, which is no exact sum.
+    longest context before it, which is no exact sum; therefore the correction counts only with the fraction of the
+    families that are complete, and the temperature goes from the corrected one to that of the base in the same way.
     """
-    joint = joint_log_proba(network, codes, n_jobs=n_jobs)
-    logits = np.array(temper(joint, class_log_prior(network), correction.temperature))
-    add_corrections(correction.families, codes, logits, n_jobs=n_jobs)
+    joint, prior = joint_log_proba(network, codes, n_jobs=n_jobs), class_log_prior(network)
+    fraction = complete_fraction(correction.families, codes)[:, None]
+    logits = fraction * _corrections(correction.families, codes, n_jobs=n_jobs)
+    temperatures = fraction * correction.temperature + (1.0 - fraction) * correction.base_temperature
+    logits += prior + temperatures * (joint - prior)
     return logits
+
+
+def _corrections(families: Families, codes: Codes, *, n_jobs: int | None = 1) -> Floats:
+    found = np.zeros((codes.shape[1], families.sums.shape[1]))
+    add_corrections(families, codes, found, n_jobs=n_jobs)
+    return found
 
 
 def corrected_families(network: Network, counts: Sequence[NDArray[Any]]) -> list[tuple[int, ...]]:
@@ -125,7 +145,7 @@ class Corrector:
     def boost(self, penalty: float, rate: float) -> Iterator[Correction]:
         """Yield the correction after every round; all share their arrays, so that only the last is good."""
         families, logits = without_corrections(self._families), self._base.copy()
-        correction, contexts = Correction(self.temperature, families), [self._contexts]
+        correction, contexts = Correction(self.temperature, families, self.temperature), [self._contexts]
         steps = run_rounds(
             [families], contexts, self._rows.labels, logits, self._rows.weights, penalty=penalty, rate=rate
         )
@@ -134,11 +154,12 @@ class Corrector:
 
     def fit(self, choice: Choice, rate: float) -> Correction:
         """Boost for the chosen rounds, and scale all by the temperature of validation."""
-        found = Correction(self.temperature, without_corrections(self._families))
+        found = Correction(self.temperature, without_corrections(self._families), self.temperature)
         if choice.rounds:
             found = next(islice(self.boost(choice.penalty, rate), choice.rounds - 1, None))
         scaled = found.families._replace(sums=found.families.sums * choice.temperature)
-        return Correction(found.temperature * choice.temperature, scaled)
+        base = self.temperature if choice.rounds else found.temperature * choice.temperature
+        return Correction(found.temperature * choice.temperature, scaled, base)
 
 
 def fit_normalised(rows: LeftOut, penalty: float, *, max_iter: int, tol: float) -> Optimum:
@@ -238,9 +259,8 @@ def choose_boosting(folds: Folds, *, penalties: Sequence[float], looks: Sequence
     ]
 
     def corrected(fold: int, correction: Correction) -> Floats:
-        logits = base[fold].copy()
-        add_corrections(correction.families, folds.codes[fold], logits)
-        return logits
+        fraction = complete_fraction(correction.families, folds.codes[fold])[:, None]
+        return np.asarray(base[fold] + fraction * _corrections(correction.families, folds.codes[fold]))
 
     def candidates() -> Iterator[Candidate]:
         for penalty in penalties:

@@ -174,3 +174,10 @@ def add_corrections(families: Families, codes: Array, logits: Floats, *, n_jobs:
         kernels.add_sums(families, codes, top, bottom, logits)
 
     run_threads(work, row_blocks(len(logits), threads), threads)
+
+
+def complete_fraction(families: Families, codes: Array) -> Floats:
+    """Return the fraction of the families without a missing value, for every row; one if there are no families."""
+    from tanbark.params import correction_kernels as kernels
+
+    return np.asarray(kernels.complete_fractions(families, codes))

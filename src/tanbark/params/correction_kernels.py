@@ -143,3 +143,24 @@ def add_sums(families: Families, codes: Array, top: int, bottom: int, logits: Ar
             if v > root:
                 for c in range(n_classes):
                     logits[row, c] += sums[v, c]
+
+
+@kernel
+def complete_fractions(families: Families, codes: Array) -> Array:
+    """Return the fraction of complete families of every row."""
+    # Cost: O(rows x columns of all families).
+    columns, spans, states = families.columns, families.spans, families.states
+    n_rows, n_families = codes.shape[1], len(spans) - 1
+    found = np.ones(n_rows)
+    for row in range(n_rows):
+        complete = 0
+        for family in range(n_families):
+            whole = 1
+            for entry in range(spans[family], spans[family + 1]):
+                if np.int64(codes[columns[entry], row]) >= states[entry]:
+                    whole = 0
+                    break
+            complete += whole
+        if n_families:
+            found[row] = complete / n_families
+    return found

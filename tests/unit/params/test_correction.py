@@ -12,6 +12,7 @@ from tanbark.params import correction_kernels as kernels
 from tanbark.params.correction import (
     LabelledLogits,
     add_corrections,
+    complete_fraction,
     grow_families,
     run_rounds,
     without_corrections,
@@ -178,6 +179,15 @@ def test_several_sets_of_families_share_the_logits():
     steps = run_rounds([p[0] for p in parts], [p[1] for p in parts], labels, z, penalty=1.0)
     assert list(islice(steps, 3)) == [1, 2, 3]
     np.testing.assert_allclose(z, together, atol=1e-9)
+
+
+def test_the_fraction_of_complete_families():
+    codes, _, _ = rows_of(9, missing=0.3)
+    families, _ = grow_families(codes, FAMILIES, STATES, 3)
+    expected = np.mean([(codes[list(family)] < 255).all(axis=0) for family in FAMILIES], axis=0)
+    np.testing.assert_allclose(complete_fraction(families, codes), expected)
+    none, _ = grow_families(codes, [], STATES, 3)
+    np.testing.assert_array_equal(complete_fraction(none, codes), 1.0)
 
 
 def test_no_families_change_nothing():

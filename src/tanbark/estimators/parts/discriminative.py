@@ -82,7 +82,7 @@ class Discriminative(ParameterEstimator):
     -----
     Without ``normalize``, ``network_`` stays as the smoothing estimates it, and only predictions are corrected. Missing
     values are summed out of the network exactly, but a family with a missing value is corrected by its columns before
-    that one, which is no exact sum.
+    that one, which is no exact sum. The correction of a row counts with the fraction of its families that are complete.
 
     Validation has five folds below 1,500 rows, three below 3,000, else one split of 75 to 25. The structure is learnt
     anew in every fold; cut points are not. If ``penalty`` and ``rounds`` are given, there is no validation.
@@ -178,7 +178,8 @@ class Discriminative(ParameterEstimator):
         found = {"penalty": self.penalty_, "rounds": self.rounds_, "temperature": self.temperature_}
         if self.normalize:
             return {**found, "changes": [change.ravel().tolist() for change in self.changes_]}
-        return {**found, "families": list_families(self.correction_.families)}
+        base = self.correction_.base_temperature
+        return {**found, "base_temperature": base, "families": list_families(self.correction_.families)}
 
     def restore(self, document: Any, schema: Schema, dag: Dag) -> None:
         """Read back what was learnt from rows."""
@@ -189,9 +190,10 @@ class Discriminative(ParameterEstimator):
         self.penalty_, self.rounds_, self.temperature_ = float(penalty), int(rounds), float(temperature)
         sizes = schema.cardinalities
         if not self.normalize:
-            self.correction_ = Correction(
-                self.temperature_, read_families(document["families"], sizes, sizes[schema.target])
-            )
+            base = document["base_temperature"]
+            demand(is_number(base) and base > 0, "the temperature without corrections is no number above 0")
+            families = read_families(document["families"], sizes, sizes[schema.target])
+            self.correction_ = Correction(self.temperature_, families, float(base))
             return
         changes = read_list(document["changes"], "changes of CPTs")
         demand(len(changes) == len(sizes), "there is not one change for each CPT")

@@ -1,6 +1,7 @@
 """Discriminative parameters as a part of classifiers."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -64,9 +65,14 @@ def test_predictions_are_the_tempered_network_and_the_corrections(place, missing
     X, y = rule(missing=missing)
     clf = list(models(**FIXED))[place].fit(X, y)
     found, codes = clf.parameters_, clf._codes(X)
-    prior = class_log_prior(clf.network_)
-    expected = prior + found.temperature_ * (joint_log_proba(clf.network_, codes) - prior)
-    add_corrections(found.correction_.families, codes, expected)
+    prior, families = class_log_prior(clf.network_), found.correction_.families
+    members = [families.columns[a:b] for a, b in pairwise(families.spans)]
+    whole = np.array([(codes[columns] < 255).all(axis=0) for columns in members]).mean(axis=0)[:, None]
+    assert (whole.min() < 1) == (missing > 0)
+    expected = np.zeros((len(y), 2))
+    add_corrections(families, codes, expected)
+    powers = whole * found.temperature_ + (1 - whole) * found.correction_.base_temperature
+    expected = prior + powers * (joint_log_proba(clf.network_, codes) - prior) + whole * expected
     expected -= logsumexp(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(clf.predict_log_proba(X), expected, atol=1e-9)
     plain = clone(clf).set_params(parameters=None).fit(X, y)
@@ -106,7 +112,7 @@ def test_a_file_brings_it_back_to_the_last_bit(options, missing, tmp_path):
 @pytest.mark.parametrize(
     ("normalize", "place", "value"),
     [
-        (False, "families", 3), (False, "temperature", -1.0), (False, "penalty", "x"),
+        (False, "families", 3), (False, "temperature", -1.0), (False, "base_temperature", 0), (False, "penalty", "x"),
         (True, "changes", [[1.0]]), (True, "changes", [[], [], [], [], ["x"]]),
         (True, "changes", [[1.0], [], [], [], []]),
     ],
