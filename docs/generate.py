@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer
 import tanbark as tb
 from tanbark.estimators.catalogue import Entry, catalogue, make_classifier
 from tanbark.estimators.models.aode import AveragedClassifier
+from tanbark.estimators.models.ensemble import PooledClassifier
 from tanbark.estimators.options import OPTIONS, REASONS, Use, described
 
 # when to take a learner, and what it costs: N rows, n features, r states of a feature, c classes, v folds
@@ -36,6 +37,8 @@ NOTES = {
     "acll-tan": ("As `tan`, with a tree chosen for the class's sake.", "O(Nn²)"),
     "bnc2p": ("Prediction matters, not the joint; n is moderate.", "O(N c n) for each of the arcs tried at a step"),
     "cmdl-gbn": ("As `bnc2p`, with a penalty instead of a limit of parents.", "as `bnc2p`"),
+    "classifier": ("First, where accuracy matters and one graph does not.", "O(Nn²) per network; 12 and folds"),
+    "network-ensemble": ("As `classifier`, without a correction and folds.", "O(Nn²) per network; 12"),
     "model-averaging": ("Accuracy is wanted more than one graph.", "that of its members"),
     "fixed": ("Somebody who knows drew the graph.", "O(N) per family"),
     "aode": ("Accuracy without choosing a structure; few states.", "O(Nn²), CPTs of n² r² c cells, or what fits"),
@@ -49,9 +52,11 @@ GROUPS = {
     "Functions": inspect.isfunction,
 }
 MODULES = {  # names that are not at the top
+    "More parts of classifiers": ("tanbark.estimators", "Discriminative"),
     "Results of classifiers": (
         "tanbark.estimators",
-        "Explanation RowExplanation TextExplanation PredictionSets CrossValidation Comparison Arc ArcReport Scan",
+        "Choice Explanation RowExplanation TextExplanation PredictionSets CrossValidation Comparison Arc ArcReport "
+        "Scan",
     ),
     "Results of queries": ("tanbark.graph", "Posterior Posteriors Assignment Cost"),
     "Columns": ("tanbark.table", "Schema Column"),
@@ -62,6 +67,10 @@ MODULES = {  # names that are not at the top
         "to_sql to_python",
     ),
 }  # fmt: skip
+POOLED = {
+    "classifier": "Its `network_`, one network to read. Those that are pooled have up to three feature parents.",
+    "network-ensemble": "A network with one feature parent; those that are pooled have up to three.",
+}
 COLUMNS = [0, 1, 4, 5, 6, 7, 20, 24, 27]
 
 
@@ -123,6 +132,9 @@ def _picture(entry: Entry, X: object, y: object) -> tuple[str, str]:
     fitted, caption = clf.fit(X, y), ""
     if isinstance(fitted, tb.ModelAveraging):
         fitted, caption = fitted.estimators_[0], "One of the models that are averaged."
+    if isinstance(fitted, PooledClassifier):
+        read = fitted.network_ if isinstance(fitted, tb.Classifier) else tb.KDB(1).fit(X, y).network_
+        return str(read.svg()), POOLED[entry.name]
     report = tb.arc_report(fitted, X, y, n_bootstrap=0)
     weights = {(arc.parent, arc.child): float(np.maximum(arc.cmi, 0)) for arc in report if arc.kept}
     return str(fitted.network_.svg(weights=weights)), caption

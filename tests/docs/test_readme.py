@@ -1,6 +1,8 @@
 """The README's Python runs as it stands, on a table with the names that it uses."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,7 @@ import pandas as pd
 import pytest
 
 README = Path(__file__).parents[2] / "README.md"
+DEMO = README.parent / "scripts" / "demo.py"
 BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
 
 
@@ -24,6 +27,20 @@ def names(tmp_path, monkeypatch):
         "X": table, "y": label, "X_new": table.head(9).mask(rng.random((9, 5)) < 0.2),
         "more_X": table.tail(20), "more_y": label.tail(20), "some_X": table.head(5), "some_y": label.head(5),
     }  # fmt: skip
+
+
+@pytest.mark.skipif(not DEMO.exists(), reason="a source package holds no scripts")
+def test_the_output_of_the_demo_is_its_output(tmp_path):
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    shown = [text for language, text in blocks if not language]
+    assert len(shown) == 2
+    command = [sys.executable, str(DEMO)]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr
+    printed = ran.stdout.splitlines()
+    for line in "".join(shown).splitlines():
+        assert line.rstrip() in printed or line == "  …", f"README.md shows {line!r}; copy the output of `make demo`"
+    assert (tmp_path / "demo-output" / "breast-cancer.html").stat().st_size > 50_000
 
 
 def test_the_snippets_run(names, tmp_path, capsys):

@@ -1,5 +1,6 @@
 """scikit-learn estimators: validate, encode, learn, store, predict."""
 
+from tanbark.estimators.ensemble.selection import Choice
 from tanbark.estimators.model_file import load
 from tanbark.estimators.models.aode import A2DE, AODE
 from tanbark.estimators.models.averaging import ModelAveraging
@@ -59,6 +60,7 @@ __all__ = [
     "Arc",
     "ArcReport",
     "BayesNetClassifier",
+    "Choice",
     "ChowLiuTree",
     "Classifier",
     "Comparison",
