@@ -16,23 +16,27 @@ DONE, TOO_LARGE = -1, -2
 
 
 @kernel
-def context_of(network: SparseNetwork, feature: int, label: int, states: Array, depth: int) -> int:
-    """Return the longest context of a feature that was seen, for the given states of its parents, the class first.
+def descend(
+    network: SparseNetwork, feature: int, states: Array, context: int, level: int, depth: int
+) -> tuple[int, int]:
+    """Go down from a context of a feature, reading the parents ``level`` to ``depth`` - 1; return context and level.
 
-    ``states`` has a state for every column; only the first ``depth`` parents are read.
+    It stops early at a parent whose state is -1, and at the longest context that was seen.
     """
-    first = network.bounds[feature]
-    v = np.int64(0)
-    for level in range(depth):
-        parent = network.parents[first + level]
-        state = label if level == 0 else states[parent]
+    first, v = network.bounds[feature], np.int64(context)
+    while level < depth:
         at = first + level
+        parent = network.parents[at]
+        state = states[parent]
+        if state < 0:
+            break
         place = network.child_starts[at] + (v - network.firsts[at]) * network.n_states[parent] + state
         deeper = np.int64(network.children[place])
         if deeper < 0:
-            break
+            return v, depth
         v = deeper
-    return int(v)
+        level += 1
+    return v, level
 
 
 @kernel
@@ -182,7 +186,8 @@ def _eliminate(
                 entries *= network.n_states[p]
         if count == 0:
             for label in range(n_classes):
-                v = context_of(network, f, label, states, depths[f])
+                states[n_features] = label
+                v, _ = descend(network, f, states, 0, 0, depths[f])
                 total[label] += network.logarithms[network.starts[f] + v * network.n_states[f] + states[f]]
             continue
         if free + entries > len(work):
@@ -210,27 +215,34 @@ def _fill_factor(
     network: SparseNetwork, f: int, states: Array, depth: int, axes: Array, n_classes: int, out: Array
 ) -> None:
     """Write P(f | parents) for all states of the variables of a family; the states of variables are set and unset."""
-    own = states[f] < 0
-    n_outer = len(axes) - own  # variables among the parents; the node itself is the first axis
-    size = network.n_states[f]
+    # The way down to the first variable is gone once for every class. Layout: the node itself, where it is missing, is
+    # the first axis, the last variable the fastest, and the classes follow one another.
+    own = np.int64(states[f] < 0)
+    size, n_axes, target = network.n_states[f], len(axes), len(states) - 1
+    begun, reached = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    for label in range(n_classes):
+        states[target] = label
+        begun[label], reached[label] = descend(network, f, states, 0, 0, depth)
     inner = 1
-    for k in range(own, len(axes)):
+    for k in range(own, n_axes):
         inner *= network.n_states[axes[k]]
         states[axes[k]] = 0
     for place in range(inner):
-        rest = place
-        for k in range(len(axes) - 1, len(axes) - 1 - n_outer, -1):
-            states[axes[k]] = rest % network.n_states[axes[k]]
-            rest //= network.n_states[axes[k]]
         for label in range(n_classes):
-            v = context_of(network, f, label, states, depth)
+            states[target] = label
+            v, _ = descend(network, f, states, begun[label], reached[label], depth)
             begin = network.starts[f] + v * size
             if own:
                 for x in range(size):
                     out[(x * inner + place) * n_classes + label] = network.probabilities[begin + x]
             else:
                 out[place * n_classes + label] = network.probabilities[begin + states[f]]
-    for k in range(own, len(axes)):
+        for k in range(n_axes - 1, own - 1, -1):  # the next states of the variables, the last one fastest
+            states[axes[k]] += 1
+            if states[axes[k]] < network.n_states[axes[k]]:
+                break
+            states[axes[k]] = 0
+    for k in range(own, n_axes):
         states[axes[k]] = -1
 
 
