@@ -23,7 +23,7 @@ def descend(
 
     It stops early at a parent whose state is -1, and at the longest context that was seen.
     """
-    first, v = network.bounds[feature], np.int64(context)
+    first, v = network.bounds[feature], int(context)
     while level < depth:
         at = first + level
         parent = network.parents[at]
@@ -31,7 +31,7 @@ def descend(
         if state < 0:
             break
         place = network.child_starts[at] + (v - network.firsts[at]) * network.n_states[parent] + state
-        deeper = np.int64(network.children[place])
+        deeper = int(network.children[place])
         if deeper < 0:
             return v, depth
         v = deeper
@@ -97,12 +97,13 @@ def _add_incomplete(
     while n_variables > most_summed:
         _shorten(network, states, depths, role, 0)
         n_variables = _find_variables(network, states, depths, role)
-    while True:
-        failed = _eliminate(network, states, role, depths, most_entries, work, total)
+    while True:  # without numbers first, since most attempts at large sums fail
+        failed = _eliminate(network, states, role, depths, most_entries, work, total, True)
         if failed == DONE:
             break
         _shorten(network, states, depths, role, failed)
         _find_variables(network, states, depths, role)
+    _eliminate(network, states, role, depths, most_entries, work, total, False)
     for label in range(n_classes):
         out[label] += total[label]
 
@@ -155,9 +156,13 @@ def _shorten(network: SparseNetwork, states: Array, depths: Array, role: Array, 
 
 @kernel
 def _eliminate(
-    network: SparseNetwork, states: Array, role: Array, depths: Array, most_entries: int, work: Array, total: Array
-) -> int:
-    """Fill ``total`` with log P(observed | class); return DONE, or 1 + the variable whose elimination is too large."""
+    network: SparseNetwork, states: Array, role: Array, depths: Array, most_entries: int, work: Array, total: Array,
+    dry: bool,
+) -> int:  # fmt: skip
+    """Fill ``total`` with log P(observed | class); return DONE, or 1 + the variable whose elimination is too large.
+
+    A dry run only finds out whether it is.
+    """
     n_features, n_classes = len(depths), len(total)
     total[:] = 0.0
     n_factors = 0
@@ -185,7 +190,7 @@ def _eliminate(
                 count += 1
                 entries *= network.n_states[p]
         if count == 0:
-            for label in range(n_classes):
+            for label in range(0 if dry else n_classes):
                 states[n_features] = label
                 v, _ = descend(network, f, states, 0, 0, depths[f])
                 total[label] += network.logarithms[network.starts[f] + v * network.n_states[f] + states[f]]
@@ -193,14 +198,15 @@ def _eliminate(
         if free + entries > len(work):
             return int(axes[used, count - 1] + 1)
         n_axes[used], begins[used] = count, free
-        _fill_factor(network, f, states, depths[f], axes[used, :count], n_classes, work[free : free + entries])
+        if not dry:
+            _fill_factor(network, f, states, depths[f], axes[used, :count], n_classes, work[free : free + entries])
         free += entries
         used += 1
     while True:
         v = _cheapest(network.n_states, axes, n_axes, used, role)
         if v < 0:
             break
-        free = _sum_out(network.n_states, v, factors, used, most_entries, free, total)
+        free = _sum_out(network.n_states, v, factors, used, most_entries, free, total, dry)
         if free < 0:
             role[role == SUMMED] = VARIABLE
             return int(v + 1)
@@ -273,7 +279,7 @@ def _cheapest(n_states: Array, axes: Array, n_axes: Array, used: int, role: Arra
 
 @kernel
 def _sum_out(
-    n_states: Array, v: int, factors: RowFactors, used: int, most_entries: int, free: int, total: Array
+    n_states: Array, v: int, factors: RowFactors, used: int, most_entries: int, free: int, total: Array, dry: bool
 ) -> int:
     """Multiply the factors with variable v, sum over its states; return where free space begins, or TOO_LARGE.
 
@@ -306,6 +312,28 @@ def _sum_out(
     size = entries // n_states[v]
     if free + size > len(work):
         return TOO_LARGE
+    if not dry:
+        _multiply_members(n_states, v, union[:n_union], members[:n_members], factors, work[free : free + size], total)
+    for i in range(n_members):
+        n_axes[members[i]] = -1
+    if n_union == 0:
+        for label in range(0 if dry else n_classes):
+            result = work[free + label]
+            total[label] += log(result) if result > 0.0 else -np.inf
+        return int(free)
+    n_axes[used], begins[used] = n_union, free
+    for u in range(n_union):
+        axes[used, u] = union[u]
+    return int(free + size)
+
+
+@kernel
+def _multiply_members(
+    n_states: Array, v: int, union: Array, members: Array, factors: RowFactors, result: Array, total: Array
+) -> None:
+    """Multiply factors and sum over v; what scales the result goes to ``total``."""
+    axes, n_axes, begins, work = factors
+    n_union, n_members, n_classes = len(union), len(members), len(total)
     strides = np.zeros((n_members, n_union + 1), np.int64)  # the last one is that of v
     for i in range(n_members):
         k, stride = members[i], n_classes
@@ -317,24 +345,13 @@ def _sum_out(
                 if union[u] == a:
                     strides[i, u] = stride
             stride *= n_states[a]
-    result = work[free : free + size]
-    _multiply(n_states, v, union[:n_union], strides, begins[members[:n_members]], n_classes, work, result)
+    _multiply(n_states, v, union, strides, begins[members], n_classes, work, result)
     largest = result.max()
     if largest > 0.0:
-        for place in range(size):
+        for place in range(len(result)):
             result[place] /= largest
         for label in range(n_classes):
             total[label] += log(largest)
-    for i in range(n_members):
-        n_axes[members[i]] = -1
-    if n_union == 0:
-        for label in range(n_classes):
-            total[label] += log(result[label]) if result[label] > 0.0 else -np.inf
-        return int(free)
-    n_axes[used], begins[used] = n_union, free
-    for u in range(n_union):
-        axes[used, u] = union[u]
-    return int(free + size)
 
 
 @kernel
