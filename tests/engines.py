@@ -41,6 +41,8 @@ LEARNERS = {
     "mdlp+quantile": lambda: tb.TAN(discretize="mdlp+quantile"),
     "uniform": lambda: tb.TAN(discretize="uniform"),
     "median": lambda: tb.TAN(discretize="median"),
+    "NetworkEnsemble": lambda: tb.NetworkEnsemble(3),
+    "Classifier": lambda: tb.Classifier(3),
     "tempered": lambda: tb.KDB(temperature="auto"),
     "tempered hierarchical": lambda: tb.KDB(parameters="hierarchical", temperature="auto"),
 }

@@ -14,6 +14,7 @@ from tanbark.estimators.classifier import Absent
 OPTIONS = {
     "FixedStructure": {"arcs": [("class", "x0"), ("class", "x1")]},
     "ModelAveraging": {"estimator": tb.TAN(), "n_estimators": 3, "random_state": 0},
+    **{name: {"n_estimators": 3} for name in ("NetworkEnsemble", "Classifier")},
     **{name: {"cv": 3} for name in ("HillClimbTAN", "SuperParentTAN", "WrapperKDB", "FSSJ", "BSEJ")},
     "SelectiveNaiveBayes": {"cv": 3},
 }  # fmt: skip

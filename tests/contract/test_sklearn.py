@@ -51,6 +51,7 @@ SEARCHED = [
     tb.SelectiveNaiveBayes(criterion="mml"),
 ]
 AVERAGES = [tb.ModelAveraging(tb.NaiveBayes(), 3, random_state=0), tb.ModelAveraging(n_estimators=2, random_state=0)]
+POOLED = [tb.NetworkEnsemble(3), tb.Classifier(3)]
 SELECTORS = [tb.MarkovBlanketMML(), tb.MarkovBlanketMML("cpt"), tb.MarkovBlanketMML("nb_joint", direction="both")]
 WEIGHTED = [tb.NaiveBayes(parameters=p) for p in (tb.MANB(), tb.WANBIA(), tb.AWNB(random_state=0))]
 WEIGHTED += [
@@ -66,7 +67,7 @@ DISCRETIZERS = [
 
 def exemptions(estimator):
     failed = {}
-    if isinstance(estimator, tuple(type(clf) for clf in [*CLASSIFIERS, *SEARCHED, *AVERAGES, *SELECTORS])):
+    if isinstance(estimator, tuple(type(clf) for clf in [*CLASSIFIERS, *SEARCHED, *AVERAGES, *POOLED, *SELECTORS])):
         failed["check_dataframe_column_names_consistency"] = BY_NAME
     by_length = estimator.get_params().get("criterion") == "mml"
     if isinstance(estimator, tuple(type(clf) for clf in SEARCHED)) and not by_length:
@@ -84,7 +85,7 @@ def exemptions(estimator):
 
 @pytest.mark.filterwarnings("default")  # scikit-learn's checks warn of their own accord
 @parametrize_with_checks(
-    [*CLASSIFIERS, *SEARCHED, *AVERAGES, *WEIGHTED, *SELECTORS, *TEXTS, *DISCRETIZERS],
+    [*CLASSIFIERS, *SEARCHED, *AVERAGES, *POOLED, *WEIGHTED, *SELECTORS, *TEXTS, *DISCRETIZERS],
     expected_failed_checks=exemptions,
 )
 def test_scikit_learn_checks(estimator, check):

@@ -93,7 +93,7 @@ def test_errors_and_warnings_have_one_root():
 
 
 def test_few_names_are_at_the_top():
-    assert len(tb.__all__) <= 50
+    assert len(tb.__all__) <= 53  # 50, and what predicts best: Classifier, NetworkEnsemble, Discriminative
     kinds = {name: getattr(tb, name) for name in tb.__all__}
     values = {name for name, thing in kinds.items() if inspect.isclass(thing) and not hasattr(thing, "get_params")}
     assert values == {"Dag", "Network"}

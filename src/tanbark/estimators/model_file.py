@@ -175,15 +175,19 @@ def _check_writable(model: TableClassifier) -> None:
             "discretisers, or pickle the model."
         )
         raise OptionError(msg)
-    dtype = model.classes_.dtype
-    if dtype.kind not in LABELS and dtype.name not in LABELS:
-        msg = f"Labels of type {dtype.name} cannot be written to a model file. Make them strings or numbers before fit."
-        raise OptionError(msg)
+    check_labels(model.classes_.dtype)
     second = copy(model)._estimate()
     same_temperature = getattr(model, "temperature_", 1.0) == getattr(second, "temperature_", 1.0)
     cpts = zip(_network(model).log_tables, _network(second).log_tables, strict=True)
     if not same_temperature or not all(np.array_equal(a, b) for a, b in cpts):
         msg = "Options were changed after fit, so the file would not predict as this model does. Fit it again first."
+        raise OptionError(msg)
+
+
+def check_labels(dtype: np.dtype[Any]) -> None:
+    """Validate that labels of this type can be written."""
+    if dtype.kind not in LABELS and dtype.name not in LABELS:
+        msg = f"Labels of type {dtype.name} cannot be written to a model file. Make them strings or numbers before fit."
         raise OptionError(msg)
 
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 import base64
 import os
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Array
+from tanbark.errors import OptionError
 from tanbark.estimators import model_file as files
-from tanbark.estimators.ensemble.coarsening import Coarsening
+from tanbark.estimators.ensemble.coarsening import Coarsening, merge_to
 from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import Pooled
 from tanbark.estimators.ensemble.selection import Choice
 from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble, PooledClassifier
 from tanbark.graph import Dag, Network
 from tanbark.inference.sparse_network import lay_out_trees
+from tanbark.machine import thread_count
 from tanbark.params.context_tree import ContextTree
 from tanbark.params.correction import Families
 from tanbark.table import Schema
@@ -34,7 +37,11 @@ MOST_BYTES = 1 << 32  # of one array, uncompressed
 def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted ensemble; the file appears under its name only when it is whole."""
     check_is_fitted(model)
+    if type(model) is not KINDS.get(type(model).__name__):
+        msg = f"{type(model).__name__} is no classifier of Tanbark's own; pickle it instead of saving it as JSON."
+        raise OptionError(msg)
     pooled, dtype = model.model_, model.classes_.dtype
+    files.check_labels(dtype)
     kinds = list({id(member.coarsening): member.coarsening for member in pooled.members}.values())
     places = {id(kind): place for place, kind in enumerate(kinds)}
     options = {n: files._plain(value, f"the option {n}") for n, value in model.get_params(deep=False).items()}
@@ -45,20 +52,14 @@ def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
         "labels": dtype.kind if dtype.kind in files.LABELS else dtype.name,
         "weights": pooled.weights.tolist(), "log_prior": _array(pooled.log_prior),
         **{name: getattr(pooled, name) for name in POOL},
-        "intervals": [_intervals_document(kind) for kind in kinds],
+        "intervals": [[column_document(column) for column in kind.schema.columns] for kind in kinds],
         "members": [_member_document(member, places[id(member.coarsening)]) for member in pooled.members],
         "corrections": [{name: _array(part) for name, part in item._asdict().items()} for item in pooled.corrections],
-        "value_counts": [_array(counts) for counts in model.value_counts_], **files.scores_document(model),
+        "value_counts": [_array(counts) for counts in model.value_counts_],
+        **files.scores_document(model),
         **(_choice_document(model) if isinstance(model, Classifier) else {}),
     }  # fmt: skip
     files._write(document, path)
-
-
-def _intervals_document(kind: Coarsening) -> dict[str, Any]:
-    return {
-        "columns": [column_document(column) for column in kind.schema.columns],
-        "lookups": [_array(lookup) for lookup in kind.lookups],
-    }
 
 
 def _member_document(member: Member, place: int) -> dict[str, Any]:
@@ -102,11 +103,12 @@ def _read_array(document: Any, what: str, kind: str | None = None) -> Array:
     demand(all(type(size) is int and size >= 0 for size in shape) and isinstance(data, str), f"{what} is no array")
     size = int(np.prod(shape, dtype=object)) * np.dtype(name).itemsize
     demand(size <= MOST_BYTES, f"{what} is too large")
+    reader = zlib.decompressobj()
     try:
-        content = zlib.decompressobj().decompress(base64.b64decode(data, validate=True), size + 1)
+        content = reader.decompress(base64.b64decode(data, validate=True), size + 1)
     except (ValueError, zlib.error):
         content = b""
-    demand(len(content) == size, f"{what} does not have the bytes that its shape says")
+    demand(len(content) == size and reader.eof, f"{what} does not have the bytes that its shape says")
     found = np.frombuffer(content, np.dtype(name).newbyteorder("<")).astype(name).reshape(shape)
     demand(name != "float64" or not np.isposinf(found).any(), f"{what} holds an infinite number")
     return found
@@ -124,26 +126,29 @@ def restore_pooled(document: dict[str, Any]) -> PooledClassifier:
     schema = model.schema_
     kinds = [_read_intervals(item, schema) for item in read_list(document["intervals"], "intervals")]
     members = [_read_member(item, kinds) for item in read_list(document["members"], "members")]
+    demand(all(any(kind is m.coarsening for m in members) for kind in kinds), "intervals are of no network")
     weights = np.array(_read_numbers(document["weights"], "weights"))
     demand(len(weights) == len(members) > 0 and bool((weights >= 0).all()), "there is not one weight for each network")
     log_prior = _read_array(document["log_prior"], "the prior", "float64")
     demand(log_prior.shape == (len(model.classes_),), "the prior does not fit the classes")
-    corrections = [
-        _read_families(item, members[place], len(model.classes_))
-        for place, item in enumerate(read_list(document["corrections"], "corrections"))
-        if place < len(members)
-    ]
+    total = np.exp(np.minimum(log_prior, 1.0)).sum()  # a larger one is wrong, too
+    demand(bool(np.isclose(total, 1.0)), "the prior does not sum to one")
+    items = read_list(document["corrections"], "corrections")
+    demand(len(items) <= len(members), "there are more corrections than networks")
+    corrections = [_read_families(item, members[k], len(model.classes_)) for k, item in enumerate(items)]
     usual, fade, tau, plain = _read_numbers([document[name] for name in POOL], "the pool")
     demand(0 <= fade <= 1 and usual >= 0 and min(tau, plain) > 0, "the numbers of the pool are out of range")
     model.model_ = Pooled(schema, members, weights, log_prior, usual, corrections, fade, tau, plain)
     counts = [_read_array(item, "counts") for item in read_list(document["value_counts"], "counts of values")]
     sizes = members[0].coarsening.schema.cardinalities[:-1]
     demand([table.shape for table in counts] == [(size,) for size in sizes], "the counts of values do not fit")
+    demand(all(bool((table >= 0).all()) for table in counts), "a count of values is below 0")
     model.value_counts_ = counts
     files.restore_scores(model, document)
+    thread_count(model.n_jobs)
     if isinstance(model, Classifier):
-        model.choice_ = _read_choice(document["choice"])
-        model.network_ = _read_network(document["network"])
+        model.choice_ = _read_choice(document["choice"], len(model.classes_))
+        model.network_ = _read_network(document["network"], schema)
     return model
 
 
@@ -157,14 +162,12 @@ def _read_schema(items: Any) -> Schema:
 
 
 def _read_intervals(document: Any, grid: Schema) -> Coarsening:
-    schema = _read_schema(document["columns"])
-    demand(schema.names == grid.names and schema.columns[-1] == grid.columns[-1], "intervals are of other columns")
-    lookups = tuple(_read_array(item, "a lookup") for item in read_list(document["lookups"], "lookups"))
-    demand(len(lookups) == schema.target, "there is not one lookup for each feature")
-    for lookup, fine, merged in zip(lookups, grid.features, schema.features, strict=True):
-        good = lookup.dtype.kind == "u" and lookup.shape == (fine.n_states + 1,)
-        demand(good and bool((lookup[:-1] < merged.n_states).all()), "a lookup does not fit its column")
-    return Coarsening(schema, lookups)
+    schema = _read_schema(document)
+    demand(len(schema.columns) == len(grid.columns), "intervals are of other columns")
+    for fine, merged in zip(grid.columns, schema.columns, strict=True):
+        demand(replace(merged, cuts=fine.cuts) == fine, "intervals are of other columns")
+        demand(set(merged.cuts) <= set(fine.cuts), "the cuts of an interval are not those of the columns")
+    return merge_to(grid, schema)
 
 
 def _read_member(document: Any, kinds: list[Coarsening]) -> Member:
@@ -179,15 +182,12 @@ def _read_member(document: Any, kinds: list[Coarsening]) -> Member:
     rank = {feature: k for k, feature in enumerate(order)}
     demand(len(parents) == n, "there are not parents for each feature")
     for feature, found in enumerate(parents):
-        earlier = all(rank[p] < rank[feature] for p in found[1:])
+        earlier = all(rank.get(p, n) < rank[feature] for p in found[1:])
         demand(found[:1] == (n,) and len(set(found)) == len(found) and earlier, "the parents of a feature are no set")
     sizes = [schema.cardinalities[c] for c in (*columns, schema.target)]
-    trees = [
-        _read_tree(item, sizes[feature], [sizes[p] for p in parents[feature]])
-        for feature, item in enumerate(read_list(document["trees"], "trees"))
-        if feature < n
-    ]
-    demand(len(trees) == n, "there is not one tree for each feature")
+    items = read_list(document["trees"], "trees")
+    demand(len(items) == n, "there is not one tree for each feature")
+    trees = [_read_tree(item, sizes[k], [sizes[p] for p in parents[k]]) for k, item in enumerate(items)]
     network = lay_out_trees(trees, parents, sizes, order)
     return Member(kinds[place], np.array(columns, np.int64), order, parents, trees, network)
 
@@ -202,7 +202,7 @@ def _read_tree(document: Any, n_states: int, states: list[int]) -> ContextTree:
     demand(good and levels[0] == 0 and levels[1] == 1 and bool((np.diff(levels) >= 0).all()), "a tree is damaged")
     widths = np.diff(levels)[:-1] * tree.states
     demand(tree.starts.tolist() == np.cumsum([0, *widths.tolist()]).tolist(), "a tree is damaged")
-    demand(len(tree.children) == tree.starts[-1], "a tree has too few children")
+    demand(tree.children.shape == (tree.starts[-1],), "a tree has too few children")
     for level in range(depth):
         part = tree.children[tree.starts[level] : tree.starts[level + 1]]
         inside = (part == -1) | ((part >= levels[level + 1]) & (part < levels[level + 2]))
@@ -212,6 +212,8 @@ def _read_tree(document: Any, n_states: int, states: list[int]) -> ContextTree:
     sums = tree.probabilities.sum(axis=1)
     demand(np.allclose(sums, 1.0) and bool((tree.probabilities > 0).all()), "the probabilities of a tree are none")
     demand(tree.totals.shape == (n_contexts,) and tree.concentrations.shape == (depth + 1,), "a tree is damaged")
+    numbers = (tree.counts, tree.totals, tree.concentrations)
+    demand(all(bool((part >= 0).all()) for part in numbers), "a count of a tree is below 0")
     return tree
 
 
@@ -230,54 +232,58 @@ def _read_families(document: Any, member: Member, n_classes: int) -> Families:
     demand(
         found.sums.shape == (n_contexts, n_classes) and bool(np.isfinite(found.sums).all()), "a correction is damaged"
     )
-    demand(len(found.firsts) == len(found.starts) == len(columns), "a correction is damaged")
+    demand(found.firsts.shape == found.starts.shape == (len(columns),), "a correction is damaged")
+    demand(found.children.ndim == found.above.ndim == 1, "a correction is damaged")
+    demand(bool(((found.above >= 0) & (found.above < n_contexts)).all()), "a correction is damaged")
     _check_children(found, n_contexts)
     return found
 
 
 def _check_children(found: Families, n_contexts: int) -> None:
-    """Demand that every child lies on the next level of its own family, so that every lookup stays inside."""
-    ends = np.append(found.starts[1:], len(found.children))
-    demand(not len(found.starts) or found.starts[0] == 0, "a correction is damaged")
-    demand(
-        bool((ends >= found.starts).all()) and bool((found.above < max(n_contexts, 1)).all()), "a correction is damaged"
-    )
-    bounds = set(found.spans[1:].tolist())
-    for entry in range(len(found.starts)):
-        first, part = int(found.firsts[entry]), found.children[found.starts[entry] : ends[entry]]
-        seen = part[part >= 0]
-        demand(0 <= first < n_contexts and len(part) % max(int(found.states[entry]), 1) == 0, "a correction is damaged")
-        low, high = n_contexts, n_contexts
-        if entry + 1 not in bounds:  # children are looked up in the next entry, which must hold them
-            low = int(found.firsts[entry + 1])
-            high = low + int(ends[entry + 1] - found.starts[entry + 1]) // int(found.states[entry + 1])
-            demand(not len(seen) or (seen.min() >= low and seen.max() < high), "a correction is damaged")
-        demand(not len(seen) or seen.max() < n_contexts, "a correction is damaged")
+    """Demand that contexts are numbered family by family and level by level, so that every lookup stays inside."""
+    next_context = next_child = 0
+    for begin, end in pairwise(found.spans.tolist()):
+        first, width = next_context, 1  # the contexts of a level; a family begins with its root
+        next_context += 1
+        for entry in range(begin, end):
+            demand((found.firsts[entry], found.starts[entry]) == (first, next_child), "a correction is damaged")
+            size = width * int(found.states[entry])
+            part = found.children[next_child : next_child + size]
+            below = np.sort(part[part >= 0])
+            first, width = next_context, len(below)
+            good = len(part) == size and bool((part >= -1).all())
+            demand(good and np.array_equal(below, np.arange(first, first + width)), "a correction is damaged")
+            next_context, next_child = next_context + width, next_child + size
+    demand((next_context, next_child) == (n_contexts, len(found.children)), "a correction is damaged")
 
 
-def _read_choice(document: Any) -> Choice | None:
+def _read_choice(document: Any, n_classes: int) -> Choice | None:
     if document is None:
         return None
-    losses = {}
+    losses: dict[tuple[float, int], float] = {}
     for item in read_list(document["log_losses"], "log-losses"):
         penalty, rounds, loss = _read_numbers(item, "log-losses")
         losses[penalty, int(rounds)] = loss
     names = ("penalty", "fade", "temperature", "plain_temperature", "log_loss", "network_log_loss")
     penalty, fade, tau, plain, loss, network = _read_numbers([document[name] for name in names], "the choice")
     rounds = document["rounds"]
-    demand(type(rounds) is int and (0.0, 0) in losses, "the choice is damaged")
+    good = type(rounds) is int and (0.0, 0) in losses and (penalty, rounds) in losses
+    demand(good, "the choice is not among what was tried")
     held_out = _read_array(document["held_out"], "held-out posteriors", "float64")
+    demand(held_out.ndim == 2 and held_out.shape[1] == n_classes, "the held-out posteriors do not fit the classes")
     return Choice(penalty, rounds, fade, tau, plain, losses, loss, network, held_out)
 
 
-def _read_network(document: Any) -> Network:
-    schema = _read_schema(document["columns"])
+def _read_network(document: Any, grid: Schema) -> Network:
+    schema = _read_intervals(document["columns"], grid).schema
     parents = [files._parents(item, len(schema.columns)) for item in read_list(document["parents"], "parents")]
     cpts = [_read_array(item, "a CPT", "float64") for item in read_list(document["cpts"], "CPTs")]
-    network = Network(schema, Dag(schema.names, tuple(parents)), tuple(cpts))
     demand(len(cpts) == len(parents) == len(schema.columns), "there is not one CPT for each column")
+    demand(all(len(set(found)) == len(found) for found in parents), "a parent occurs twice")
+    network = Network(schema, Dag(schema.names, tuple(parents)), tuple(cpts))
     for node, cpt in enumerate(cpts):
         axes = network.axes(node)
         demand(cpt.shape == tuple(schema.cardinalities[c] for c in axes), "a CPT does not fit its columns")
-        demand(np.allclose(cpt.sum(axis=axes.index(node)), 1.0), "a CPT does not sum to one")
+        good = np.allclose(cpt.sum(axis=axes.index(node)), 1.0) and bool((cpt >= 0).all())
+        demand(good, "a CPT does not sum to one")
     return network

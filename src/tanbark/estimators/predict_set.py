@@ -105,10 +105,14 @@ class SetPrediction:
         if not len(codes):
             msg = "There are no rows to calibrate prediction sets on."
             raise InputError(msg)
+        self._keep_scores(proba, codes)
+        return self
+
+    def _keep_scores(self, proba: Floats, codes: NDArray[np.int64]) -> None:
+        """Keep the scores of rows that were not learnt from: their class probabilities and labels."""
         scores = np.sort(-_log_odds(proba)[np.arange(len(codes)), codes])
         step = -(-len(scores) // MOST_KEPT)
         self.set_scores_ = np.clip(scores[step - 1 :: step], -LARGEST, LARGEST)
-        return self
 
     def predict_set(self, X: Any, *, coverage: float = 0.9, allow_empty: bool = False) -> PredictionSets:
         """Return a set of classes for every row that holds the right one with a probability of ``coverage``.

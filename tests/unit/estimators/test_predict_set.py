@@ -27,6 +27,8 @@ MODELS = {
     "tan": tb.TAN(temperature="auto"),
     "aode": tb.AODE(),
     "averaging": tb.ModelAveraging(tb.NaiveBayes(), 3, random_state=0),
+    "ensemble": tb.NetworkEnsemble(3),
+    "classifier": tb.Classifier(3),
 }
 
 

@@ -55,11 +55,9 @@ def grid_counts(rows: MemoryCounts) -> list[Array]:
 def coarsen(schema: Schema, counts: list[Array], cutters: list[Cutter | None]) -> Coarsening:
     """Merge the intervals of the grid between the cuts that each column's cutter finds; None keeps the column."""
     columns: list[Column] = []
-    boundaries: list[Array | None] = []
     for column, table, cutter in zip(schema.features, counts, cutters, strict=True):
         if cutter is None or column.kind != "interval":
             columns.append(column)
-            boundaries.append(None)
             continue
         states, labels = np.nonzero(table)
         cuts = np.zeros(0)
@@ -67,16 +65,19 @@ def coarsen(schema: Schema, counts: list[Array], cutters: list[Cutter | None]) -
             cuts = cutter(states.astype(np.float64), labels, table.shape[1], table[states, labels].astype(np.float64))
         kept = np.unique(np.floor(cuts).astype(np.int64))
         columns.append(replace(column, cuts=tuple(column.cuts[k] for k in kept.tolist())))
-        boundaries.append(kept)
-    coarse = Schema((*columns, schema.columns[-1]))
+    return merge_to(schema, Schema((*columns, schema.columns[-1])))
+
+
+def merge_to(grid: Schema, coarse: Schema) -> Coarsening:
+    """Merge the intervals of a grid to those of a schema, whose cuts are some of the grid's."""
     dtype = code_dtype(coarse.cardinalities)
-    return Coarsening(coarse, tuple(map(_lookup, schema.features, boundaries, [dtype] * len(columns))))
-
-
-def _lookup(column: Column, boundaries: Array | None, dtype: type[np.unsignedinteger]) -> Codes:
-    states = np.arange(column.n_states)
-    merged = states if boundaries is None else np.searchsorted(boundaries, states, side="left")
-    return np.append(merged, np.iinfo(dtype).max).astype(dtype)
+    lookups = []
+    for fine, column in zip(grid.features, coarse.features, strict=True):
+        states = np.arange(fine.n_states)
+        if column.kind == "interval":
+            states = np.searchsorted(np.searchsorted(fine.cuts, column.cuts), states, side="left")
+        lookups.append(np.append(states, np.iinfo(dtype).max).astype(dtype))
+    return Coarsening(coarse, tuple(lookups))
 
 
 def numeric(schema: Schema) -> Bools:

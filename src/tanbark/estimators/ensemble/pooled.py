@@ -16,6 +16,7 @@ import numpy as np
 from tanbark.arrays import Array, Codes, Floats
 from tanbark.counts import MemoryCounts
 from tanbark.estimators.ensemble.coarsening import Coarsening, coarsen, grid_counts, numeric
+from tanbark.estimators.ensemble.dealing import sample_rows
 from tanbark.estimators.ensemble.member import Information, Member, grow_inputs, learn_member, measure
 from tanbark.machine import run_threads, thread_count
 from tanbark.params.correction import Families, add_corrections, grow_families, run_rounds
@@ -26,7 +27,7 @@ from tanbark.table.discretize import random_quantile_cuts
 MOST_POOLED = 50_000  # rows that the weights of members are learnt from
 LEAST_CORRECTED, CORRECTED_FAMILIES = 4, 96  # the members, and about the families, that the correction has
 CLASS_PRIOR = 0.5  # pseudo-counts of every class
-CUTS, STRUCTURE, FOLDS, BLANKS = range(4)  # what random numbers are for
+CUTS, STRUCTURE, FOLDS, BLANKS, POOLED = range(5)  # what random numbers are for
 
 
 def n_corrected(n_features: int) -> int:
@@ -160,7 +161,7 @@ def learn_pooled(table: CodedTable, plan: Plan) -> Training:
     members, left_out = [member for member, _ in found], np.stack([part for _, part in found])
     labels = table.codes[-1].astype(np.int64)
     log_prior, prior_left_out = class_priors(labels, table.weights, schema.cardinalities[-1])
-    weights = _weigh(left_out, prior_left_out, labels, table.weights)
+    weights = _weigh(left_out, prior_left_out, table, plan)
     missing = (table.codes[:-1] == missing_code(table.codes)).sum(axis=0)
     usual = float(np.average(missing, weights=table.weights))
     honest = prior_left_out + np.tensordot(weights, left_out, 1)
@@ -200,8 +201,11 @@ def class_priors(labels: Array, weights: Floats | None, n_classes: int) -> tuple
     return np.log(counts / counts.sum()), left_out
 
 
-def _weigh(left_out: Floats, log_prior: Floats, labels: Array, weights: Floats | None) -> Floats:
-    """Find the weights of the members, from evenly spaced rows where there are very many."""
-    step = -(-len(labels) // MOST_POOLED)
-    part = slice(None, None, step)
-    return pool_weights(left_out[:, part], log_prior[part], labels[part], None if weights is None else weights[part])
+def _weigh(left_out: Floats, log_prior: Floats, table: CodedTable, plan: Plan) -> Floats:
+    """Find the weights of the members, from some of the rows where there are very many."""
+    labels, weights = table.codes[-1].astype(np.int64), table.weights
+    total = table.n_rows if weights is None else weights.sum()
+    if total <= MOST_POOLED:
+        return pool_weights(left_out, log_prior, labels, weights)
+    rows, counted = sample_rows(table, MOST_POOLED, plan.generator(POOLED))
+    return pool_weights(np.ascontiguousarray(left_out[:, rows]), log_prior[rows], labels[rows], counted)

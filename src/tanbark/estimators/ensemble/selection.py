@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tanbark.arrays import Array, Codes, Floats
+from tanbark.estimators.ensemble.dealing import NOTHING, fold_weights, sample_rows, single_rows
 from tanbark.estimators.ensemble.pooled import BLANKS, FOLDS, Plan, Training, learn_pooled, n_corrected
 from tanbark.estimators.ensemble.reading import learn_reading
 from tanbark.params.correction import Families, add_corrections, run_rounds, without_corrections
@@ -98,6 +99,14 @@ class Fold:
         """The log prior of the classes, for every row."""
         return np.tile(self.training.pooled.log_prior, (len(self.labels), 1))
 
+    def sample(self, most: int, rng: np.random.Generator) -> tuple[Array, Floats]:
+        """Choose about ``most`` rows, each as often as it counts; return them and their weights."""
+        schema = self.training.pooled.schema
+        codes = np.concatenate([self.codes, self.labels[None].astype(self.codes.dtype)])
+        chosen, weights = sample_rows(CodedTable(schema, codes, self.weights), most, rng)
+        rows, ones = single_rows(CodedTable(schema, np.ascontiguousarray(codes[:, chosen]), weights), rng)
+        return chosen[rows], ones
+
 
 def choose(table: CodedTable, plan: Plan, progress: Progress, *, time_budget: float | None = None) -> Choice:
     """Learn without each fold, and find what predicts its rows best.
@@ -133,35 +142,6 @@ def n_folds(n_rows: float) -> int:
     return SMALL_FOLDS if n_rows < FEW_ROWS else MIDDLE_FOLDS if n_rows < MANY_ROWS else LARGE_FOLDS
 
 
-def fold_weights(table: CodedTable, folds: int, rng: np.random.Generator) -> Floats:
-    """Return how often every row counts in each fold, (n_folds, n_rows).
-
-    Rows are dealt out in turn, class by class, in a random order in which equal rows are neighbours, so that a row of
-    weight w is dealt out as w equal rows would be.
-    """
-    keys = [np.uint64(key | 1) for key in rng.integers(0, 1 << 62, len(table.codes)).tolist()]
-    mixed = np.zeros(table.n_rows, np.uint64)
-    for column in range(len(keys)):
-        mixed = (mixed ^ (table.codes[column].astype(np.uint64) + np.uint64(1)) * keys[column]) * np.uint64(
-            0x9E3779B97F4A7C15
-        )
-        mixed ^= mixed >> np.uint64(29)
-    order = np.lexsort((mixed, table.codes[-1]))
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights
-    ends = np.cumsum(weights[order])
-    begins = ends - weights[order]
-    found = np.empty((folds, table.n_rows))
-    for fold in range(folds):
-        found[fold, order] = _dealt(ends, fold, folds) - _dealt(begins, fold, folds)
-    return found
-
-
-def _dealt(upto: Floats, fold: int, folds: int) -> Floats:
-    """Return how much of the numbers below ``upto`` a fold gets when units are dealt out in turn."""
-    whole = np.floor(upto / folds)
-    return np.asarray(whole + np.clip(upto - whole * folds - fold, 0.0, 1.0))
-
-
 def _folds(table: CodedTable, plan: Plan, progress: Progress) -> Iterator[Fold]:
     total = table.n_rows if table.weights is None else table.weights.sum()
     count = n_folds(total)
@@ -171,7 +151,7 @@ def _folds(table: CodedTable, plan: Plan, progress: Progress) -> Iterator[Fold]:
     smaller = replace(plan, n_members=min(plan.n_members, max(FOLD_MEMBERS, n_corrected(table.schema.target))))
     for fold in held:
         rest, share = weights - shares[fold], shares[fold]
-        inside, outside = np.flatnonzero(rest > 1e-9), np.flatnonzero(share > 1e-9)
+        inside, outside = np.flatnonzero(rest > NOTHING), np.flatnonzero(share > NOTHING)
         part = None if table.weights is None else rest[inside]
         rows = CodedTable(table.schema, np.ascontiguousarray(table.codes[:, inside]), part)
         training, network = learn_pooled(rows, smaller), learn_reading(rows, n_jobs=plan.n_jobs)
@@ -180,9 +160,8 @@ def _folds(table: CodedTable, plan: Plan, progress: Progress) -> Iterator[Fold]:
         evidence, _ = training.pooled.evidence(codes, n_jobs=plan.n_jobs)
         reading = network.log_likelihoods(network.coarsening.apply(codes), n_jobs=plan.n_jobs)
         yield Fold(training, codes, labels, share[outside], outside, evidence, reading)
-        progress.say(
-            f"fold {fold + 1} of {len(held)}: log-loss {log_loss(training.pooled.log_prior + evidence, labels):.4f}"
-        )
+        loss = log_loss(training.pooled.log_prior + evidence, labels, share[outside])
+        progress.say(f"fold {fold + 1} of {len(held)}: log-loss {loss:.4f}")
 
 
 def _paths(
@@ -261,14 +240,12 @@ def _choose_fade(
     for fold in folds:
         model = fold.training.corrected(penalty, rounds)
         model = replace(model, temperature=temperatures[0], plain_temperature=temperatures[1])
-        most = max(1, MOST_BLANKED // len(folds))
+        rows, weights = fold.sample(max(1, MOST_BLANKED // len(folds)), rng)
         for rate in BLANKED:
-            rows = np.arange(len(fold.labels))[:: -(-len(fold.labels) // most)]
-            codes = fold.codes[:, rows].copy()
+            codes = fold.codes[:, rows]
             codes[rng.random(codes.shape) < rate] = missing_code(codes)
-            parts.append(
-                (model, codes, model.evidence(codes, n_jobs=plan.n_jobs), fold.labels[rows], fold.weights[rows])
-            )
+            evidence = model.evidence(codes, n_jobs=plan.n_jobs)
+            parts.append((model, codes, evidence, fold.labels[rows], weights))
 
     def loss(fade: float) -> float:
         logits = [model.log_prior + model.faded(codes, *evidence, fade) for model, codes, evidence, _, _ in parts]

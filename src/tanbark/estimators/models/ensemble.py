@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from copy import copy
 from dataclasses import field, replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.scan import as_scan, is_scan, open_counts
 from tanbark.estimators.training import encode_training
 from tanbark.graph import Network
+from tanbark.inference import normalize
 from tanbark.structure.progress import Progress
 from tanbark.structure.rules import generator
 from tanbark.table import CodedTable
@@ -34,7 +36,9 @@ CUTTERS = ("mdlp", "mdlp+quantile", "median", "quantile")
 NO_JOINT = "likelihoods are pooled, not joint probabilities; see conditional_log_likelihood."
 LEARNT = (
     "classes_", "schema_", "encoder_", "n_features_in_", "feature_names_in_", "passes_", "sketch_errors_",
+    "set_scores_",
 )  # fmt: skip
+LEAST_CALIBRATED = 100  # held-out rows that prediction sets are calibrated on without being asked
 
 
 class PooledClassifier(TablePredictor):
@@ -61,6 +65,9 @@ class PooledClassifier(TablePredictor):
     def _learn(self, table: CodedTable, plan: Plan) -> None:
         """Learn the model from rows on the grid."""
         raise AssertionError("every ensemble learns")
+
+    def _complete(self, table: CodedTable, learnt_prior: Floats) -> None:
+        """Learn what depends on the class prior that was asked for; ``learnt_prior`` is that of the rows."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Learn the networks and how to pool them.
@@ -92,12 +99,15 @@ class PooledClassifier(TablePredictor):
         cutter, _ = find_cutter(self.discretize)
         plan = Plan(int(self.n_estimators), int(self.max_parents), cutter, seed, self.n_jobs)
         lead._learn(table, plan)
+        learnt_prior = lead.model_.log_prior
         prior = inputs.read_class_prior(self.class_prior, lead.classes_)
         if prior is not None:
             with np.errstate(divide="ignore"):
                 lead.model_ = lead.model_.with_prior(np.log(prior))
+        lead._complete(table, learnt_prior)
         lead._count_values(table)
         lead.discretize = self.discretize
+        self.__dict__.clear()  # what an earlier fit has left must not stay
         self.__dict__.update(lead.__dict__)
         return self
 
@@ -105,7 +115,7 @@ class PooledClassifier(TablePredictor):
         check_count("n_estimators", self.n_estimators, least=1)
         check_count("max_parents", self.max_parents)
         find("handle_unknown", self.handle_unknown, {"marginalize": None, "error": None})
-        if self.discretize not in CUTTERS:
+        if not isinstance(self.discretize, str) or self.discretize not in CUTTERS:
             msg = (
                 f"discretize must be one of {list(CUTTERS)}: the networks merge intervals of one fine grid, and these "
                 f"ways work on it; got {self.discretize!r:.80}."
@@ -259,9 +269,11 @@ class Classifier(PooledClassifier):
 
     Notes
     -----
-    Without missing values the prediction is that of the whole model. With missing values the networks' part is summed
-    out as :class:`NetworkEnsemble` does; the correction reads the values before the first missing parent, and is
-    therefore not a sum.
+    With at least 50 rows, some are held out in fit, and ``predict_set`` is calibrated on them where they are at least
+    100; ``calibrate_sets`` replaces this.
+
+    With missing values the networks' part is summed out as :class:`NetworkEnsemble` does; the correction reads the
+    values before the first missing parent, and is therefore not a sum.
 
     References
     ----------
@@ -293,8 +305,9 @@ class Classifier(PooledClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        if self.time_budget is not None and not float(self.time_budget) > 0:
-            msg = f"time_budget must be a number of seconds above 0, or None; got {self.time_budget!r}."
+        budget = self.time_budget
+        if budget is not None and not (isinstance(budget, Real) and not isinstance(budget, bool) and budget > 0):
+            msg = f"time_budget must be a number of seconds above 0, or None for no limit; got {budget!r:.80}."
             raise OptionError(msg)
 
     def _learn(self, table: CodedTable, plan: Plan) -> None:
@@ -308,7 +321,21 @@ class Classifier(PooledClassifier):
             progress.say(str(choice))
             tempered = {name: getattr(choice, name) for name in ("fade", "temperature", "plain_temperature")}
             self.model_ = replace(training.corrected(choice.penalty, choice.rounds), **tempered)
+
+    def _complete(self, table: CodedTable, learnt_prior: Floats) -> None:
+        """Learn the network to read, and calibrate prediction sets on the rows that were held out."""
         self.network_ = learn_reading(table, n_jobs=self.n_jobs).dense_network(self.model_.log_prior)
+        if self.choice_ is None:
+            return
+        logits = self.choice_.held_out + (self.model_.log_prior - learnt_prior)
+        tested = np.flatnonzero(~np.isnan(logits[:, 0]))
+        if len(tested) >= LEAST_CALIBRATED:
+            proba = normalize(logits[tested], logs=False, n_jobs=self.n_jobs)[0]
+            self._keep_scores(proba, table.codes[-1, tested].astype(np.int64))
+        if table.kept is not None:
+            held_out = np.full((len(table.kept), logits.shape[1]), np.nan)
+            held_out[table.kept] = self.choice_.held_out
+            self.choice_ = replace(self.choice_, held_out=held_out)
 
     def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
         """Make a page of the readable network, ``network_``, and write it to a file where one is named.

@@ -180,9 +180,10 @@ class MDLPQuantileDiscretizer(_BinDiscretizer):
         return tags
 
 
-class GridDiscretizer(QuantileDiscretizer):
+class GridDiscretizer(_BinDiscretizer):
     """Cut every column into up to 250 intervals of equal frequency: the grid whose intervals an ensemble merges."""
 
+    _name = "quantile"
     _few = FEW_ORDERED
 
     def __init__(self) -> None:

@@ -97,7 +97,7 @@ class Discriminative(ParameterEstimator):
     >>> import tanbark as tb
     >>> X = [[a, b] for a in (0, 1) for b in (0, 1)] * 50
     >>> y = [a ^ b for a, b in X]
-    >>> clf = tb.NaiveBayes(parameters=tb.estimators.Discriminative(penalty=1.0, rounds=4)).fit(X, y)
+    >>> clf = tb.NaiveBayes(parameters=tb.Discriminative(penalty=1.0, rounds=4)).fit(X, y)
     >>> clf.parameters_.rounds_
     4
     """

@@ -100,7 +100,7 @@ def test_every_classifier_is_in_the_catalogue():
     listed = {entry.estimator for entry in catalogue().values()}
     public = {name: getattr(tb, name) for name in tb.__all__}
     tables = {name for name, cls in public.items() if isinstance(cls, type) and issubclass(cls, TableClassifier)}
-    assert tables | {"ModelAveraging"} == listed
+    assert tables | {"ModelAveraging", "NetworkEnsemble", "Classifier"} == listed
     for name, entry in catalogue().items():
         assert entry.summary
         assert type(make_classifier(name)).__name__ == entry.estimator

@@ -1,0 +1,88 @@
+"""Whether there is a correction, and how strong: by cross-validation."""
+
+import numpy as np
+import pytest
+
+from strategies import make_network, make_schema
+from tanbark.estimators.ensemble.pooled import Plan
+from tanbark.estimators.ensemble.reading import learn_reading
+from tanbark.estimators.ensemble.selection import LARGE_FOLDS, choose, n_folds
+from tanbark.inference.sampling import sample_codes
+from tanbark.params.pool import log_loss
+from tanbark.structure.progress import Progress
+from tanbark.table import CodedTable
+from tanbark.table.discretize import mdlp_quantile
+
+PLAN = Plan(3, 2, mdlp_quantile, 0)
+
+
+def chosen(table, **options):
+    return choose(table, PLAN, Progress("test", shown=False), **options)
+
+
+def rules(n=900, seed=0):
+    """The class is a rule of four columns; two others are noise."""
+    codes = np.random.default_rng(seed).integers(0, 3, (7, n)).astype(np.uint8)
+    codes[-1] = np.minimum(codes[0], codes[1]) + np.minimum(codes[2], codes[3]) >= 2
+    return CodedTable(make_schema((3,) * 6 + (2,)), codes)
+
+
+def test_data_from_a_network_needs_no_correction():
+    rng = np.random.default_rng(5)
+    network = make_network(rng, n_features=5, max_parents=1, augmented=True)
+    codes = sample_codes(network, 1200, None, soft=None, rng=rng).astype(np.uint8)
+    found = chosen(CodedTable(network.schema, codes))
+    assert found.rounds == 0
+    assert found.fade == 1.0
+    assert found.temperature == pytest.approx(1.0, abs=0.3)
+    assert "No correction" in str(found)
+
+
+def test_rules_need_one():
+    found = chosen(rules())
+    assert found.rounds > 0
+    assert found.penalty > 0
+    assert found.log_losses[found.penalty, found.rounds] == min(found.log_losses.values())
+    assert found.log_losses[found.penalty, found.rounds] < 0.8 * found.log_losses[0.0, 0]
+    assert f"{found.rounds} rounds" in str(found)
+    assert found.log_loss < found.network_log_loss
+
+
+def test_held_out_posteriors_are_those_of_the_log_loss():
+    table = rules(400)
+    found = chosen(table)
+    assert np.exp(found.held_out).sum(axis=1) == pytest.approx(1.0)
+    labels = table.codes[-1].astype(int)
+    assert log_loss(found.held_out, labels) == pytest.approx(found.log_loss, abs=1e-9)
+
+
+def test_of_many_rows_one_fold_is_held_out():
+    assert [n_folds(n) for n in (10, 1499, 1500, 2999, 3000, 10**9)] == [5, 5, 3, 3, 4, 4]
+    found = chosen(rules(3200))
+    tested = ~np.isnan(found.held_out[:, 0])
+    assert tested.sum() == pytest.approx(3200 / LARGE_FOLDS, abs=2)
+
+
+def test_no_time_is_left_for_corrections():
+    found = chosen(rules(), time_budget=1e-9)
+    assert found.rounds == 0
+    assert list(found.log_losses) == [(0.0, 0)]
+    assert str(found)
+
+
+def test_weights_are_repeats_and_the_order_of_rows_makes_no_difference():
+    table = rules(300)
+    times = np.random.default_rng(1).integers(1, 3, 300)
+    repeated = chosen(CodedTable(table.schema, np.repeat(table.codes, times, axis=1)))
+    weighted = chosen(CodedTable(table.schema, table.codes, times.astype(float)))
+    turned = chosen(CodedTable(table.schema, np.ascontiguousarray(table.codes[:, ::-1]), times[::-1].astype(float)))
+    for other in (weighted, turned):
+        assert (other.penalty, other.rounds, other.fade) == (repeated.penalty, repeated.rounds, repeated.fade)
+        assert other.temperature == pytest.approx(repeated.temperature, abs=1e-6)
+        assert other.log_losses == pytest.approx(repeated.log_losses, abs=1e-6)
+    assert repeated.rounds > 0
+
+
+def test_the_network_to_read_has_one_feature_parent():
+    member = learn_reading(rules(), n_jobs=1)
+    assert max(len(parents) for parents in member.parents) == 2

@@ -1,0 +1,228 @@
+"""Model files of ensembles: they restore everything, and no damage to them reaches a kernel."""
+
+import base64
+import json
+import pickle
+import zlib
+from copy import deepcopy
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tanbark as tb
+from tanbark.errors import ModelFileError, OptionError
+
+KINDS = (tb.NetworkEnsemble, tb.Classifier)
+
+
+def make_rows(seed=0, n=160):
+    """Rows of a rule, so that Classifier learns a correction; two columns are never observed together."""
+    rng = np.random.default_rng(seed)
+    parts = rng.integers(0, 3, (4, n))
+    y = np.where(np.minimum(parts[0], parts[1]) + np.minimum(parts[2], parts[3]) >= 2, "yes", "no")
+    X = pd.DataFrame({f"x{k}": np.array(["a", "b", "c"])[part] for k, part in enumerate(parts)})
+    X["number"] = np.where(y == "yes", 0.5, 0.0) + rng.normal(size=n)
+    X["same"] = 1
+    X["odd"], X["even"] = rng.integers(0, 3, (2, n)).astype(float)
+    X.loc[::2, "odd"] = np.nan
+    X.loc[1::2, "even"] = np.nan
+    return X, y
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=lambda cls: cls.__name__)
+def fitted(request):
+    X, y = make_rows()
+    return request.param(2, 2).fit(X, y), X, y
+
+
+@pytest.fixture(scope="module")
+def document(fitted, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "model.json"
+    fitted[0].save(path)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def load(document, tmp_path):
+    (tmp_path / "model.json").write_text(json.dumps(document), encoding="utf-8")
+    return tb.load(tmp_path / "model.json")
+
+
+def test_a_file_restores_everything(fitted, tmp_path):
+    clf, X, _ = fitted
+    clf.save(tmp_path / "a.json")
+    back = tb.load(tmp_path / "a.json")
+    holes = X.mask(np.random.default_rng(1).random(X.shape) < 0.3)
+    for rows in (X, holes):
+        assert np.array_equal(back.predict_proba(rows), clf.predict_proba(rows))
+        assert np.array_equal(back.support(rows), clf.support(rows))
+    assert repr(back) == repr(clf)
+    assert back.schema_ == clf.schema_
+    assert np.array_equal(back.weights_, clf.weights_)
+    assert list(back.feature_names_in_) == list(X)
+    assert back.explain(X[:2]).to_frame(backend="pandas").equals(clf.explain(X[:2]).to_frame(backend="pandas"))
+    back.save(tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    assert np.array_equal(pickle.loads(pickle.dumps(clf)).predict_proba(X), clf.predict_proba(X))
+    if isinstance(clf, tb.Classifier):
+        assert clf.choice_.rounds > 0
+        assert str(back.choice_) == str(clf.choice_)
+        assert np.array_equal(back.choice_.held_out, clf.choice_.held_out)
+        assert np.array_equal(back.predict_set(X).members, clf.predict_set(X).members)
+        assert back.network_.dag == clf.network_.dag
+        assert all(map(np.array_equal, back.network_.tables, clf.network_.tables))
+
+
+def places(node, path=()):
+    """List the paths of everything in a document."""
+    yield path
+    if isinstance(node, dict) and set(node) != {"type", "shape", "data"}:
+        for key, item in node.items():
+            yield from places(item, (*path, key))
+    elif isinstance(node, list):
+        for key in range(min(len(node), 3)):
+            yield from places(node[key], (*path, key))
+
+
+def get(document, path):
+    for key in path:
+        document = document[key]
+    return document
+
+
+def put(document, path, value):
+    out = deepcopy(document)
+    get(out, path[:-1])[path[-1]] = value
+    return out
+
+
+def is_array(node):
+    return isinstance(node, dict) and set(node) == {"type", "shape", "data"}
+
+
+def read_array(node):
+    content = zlib.decompress(base64.b64decode(node["data"]))
+    return np.frombuffer(content, node["type"]).reshape(node["shape"])
+
+
+def array(values):
+    data = base64.b64encode(zlib.compress(np.ascontiguousarray(values).tobytes())).decode()
+    return {"type": values.dtype.name, "shape": list(values.shape), "data": data}
+
+
+def predicts(document, tmp_path, X):
+    """Load a document; where that works, predict, so that a wrong index would show. Return whether it worked."""
+    try:
+        clf = load(document, tmp_path)
+    except ModelFileError:
+        return False
+    assert np.isfinite(clf.predict_proba(X)).all()
+    return True
+
+
+FREE = {"named", "handle_unknown", "random_state", "verbose", "n_jobs", "time_budget", "class_prior"}  # any plain value
+
+
+def test_what_is_no_array_is_checked(fitted, document, tmp_path):
+    """Of every part that is missing, of another type, or too long, loading raises ModelFileError and nothing else."""
+    X = fitted[1][:20]
+    for path in places(document):
+        if not path or path[0] in ("options", "set_scores") or path[-1] in FREE:
+            continue
+        value = get(document, path)
+        if isinstance(path[-1], str):
+            lacking = deepcopy(document)
+            del get(lacking, path[:-1])[path[-1]]
+            assert not predicts(lacking, tmp_path, X), path
+        for wrong in (None, "word", -1, 10**6, 10**400, [], {}, [[]], True, [None]):
+            if (type(wrong) is type(value) and isinstance(value, (str, bool))) or wrong == value:
+                continue
+            worked = predicts(put(document, path, wrong), tmp_path, X)
+            assert not worked or wrong_but_harmless(path, wrong), (path, wrong)
+        if isinstance(value, list) and value and path[-1] != "log_losses":
+            assert not predicts(put(document, path, [*value, value[-1]]), tmp_path, X), path
+            assert not predicts(put(document, path, value[:-1]), tmp_path, X) or path[-1] == "corrections", path
+
+
+def wrong_but_harmless(path, wrong):
+    """Say of a value that it is another, but a good one."""
+    numbers = type(wrong) is int and wrong == 10**6
+    if path[-1] in ("usual_missing", "temperature", "log_loss", "network_log_loss", "fade"):
+        return type(wrong) is int and wrong < 10**7 and (wrong > 0 or path[0] == "choice")
+    if path[0] == "weights" or "log_losses" in path:
+        return numbers or (wrong == -1 and "log_losses" in path)
+    return path in (("corrections",), ("choice",)) and wrong in ([], None)
+
+
+def test_arrays_are_checked(fitted, document, tmp_path):
+    """Of every array of another type, another shape, or with an index out of range, loading raises or predicts."""
+    X = fitted[1][:20]
+    arrays = [path for path in places(document) if is_array(get(document, path))]
+    assert len(arrays) > 30
+    for path in arrays:
+        node = get(document, path)
+        values = read_array(node)
+        other = "int64" if node["type"] == "float64" else "float64"
+        if path[0] != "value_counts":
+            assert not predicts(put(document, path, array(values.astype(other))), tmp_path, X), path
+        for damage in (
+            {**node, "type": "object"}, {**node, "type": None}, {**node, "shape": [-1]},
+            {**node, "shape": [10**9, 10**9]},
+            {**node, "shape": [0, 10**30]}, {**node, "shape": "x"}, {**node, "data": node["data"][:-4]},
+            {**node, "data": "?"}, {**node, "data": 7}, {**node, "shape": [*node["shape"], 1]},
+            {"type": node["type"]}, array(values.ravel()[:-1]), array(np.append(values.ravel(), values.ravel()[-1:])),
+            array(values[None]), array(values.ravel()[0].reshape(())) if values.size else None,
+        ):  # fmt: skip
+            if damage != node and (values.size or damage is not None):
+                assert not predicts(put(document, path, damage), tmp_path, X), (path, damage)
+
+
+def test_no_index_leads_a_kernel_astray(fitted, document, tmp_path):
+    X = fitted[1][:20]
+    rng = np.random.default_rng(0)
+    arrays = [path for path in places(document) if is_array(get(document, path))]
+    refused = 0
+    for path in arrays:
+        values = read_array(get(document, path))
+        if not values.size:
+            continue
+        bad = (
+            [-1, 0, 1, -(2**31), 2**31 - 1] if values.dtype.kind == "i" else [-1.0, 0.5, np.nan, np.inf, -np.inf, 1e300]
+        )
+        bad += [2**62, -(2**62)] if values.dtype == np.int64 else []
+        spots = {0, values.size - 1, *rng.integers(0, values.size, 3).tolist()}
+        for spot in spots:
+            for wrong in bad:
+                changed = values.ravel().copy()
+                changed[spot] = wrong
+                refused += not predicts(put(document, path, array(changed.reshape(values.shape))), tmp_path, X)
+        if values.ndim == 1 and len(values) > 1:
+            predicts(put(document, path, array(values[::-1].copy())), tmp_path, X)
+    assert refused > 800
+
+
+def test_a_correction_needs_the_root_of_every_family(fitted, document, tmp_path):
+    if not document["corrections"]:
+        pytest.skip("no correction")
+    X = fitted[1][:20]
+    for name in ("firsts", "starts", "spans"):
+        path = ("corrections", 0, name)
+        values = read_array(get(document, path))
+        for spot in range(len(values)):
+            for step in (-3, -1, 1, 3):
+                changed = values.copy()
+                changed[spot] += step
+                assert not predicts(put(document, path, array(changed)), tmp_path, X), (name, spot, step)
+
+
+def test_what_cannot_be_written_is_said(tmp_path):
+    X, y = make_rows()
+
+    class Mine(tb.NetworkEnsemble):
+        pass
+
+    with pytest.raises(OptionError, match="Mine is no classifier of Tanbark's own; pickle it"):
+        Mine(2).fit(X, y).save(tmp_path / "m.json")
+    with pytest.raises(OptionError, match="random_state"):
+        tb.NetworkEnsemble(2, random_state=np.random.default_rng(0)).fit(X, y).save(tmp_path / "m.json")
+    assert not (tmp_path / "m.json").exists()
