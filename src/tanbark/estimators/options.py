@@ -255,10 +255,13 @@ REASONS: dict[str, str] = {
     "alpha": "Wrappers smooth the models of the folds little (0.01), as their papers and R's bnclassify do; Laplace's "
     "rule, 1, is the default elsewhere.",
     "criterion": "Every learner maximises what it was published with, and lists the values that it knows.",
+    "discretize": "Ensembles merge intervals of one fine grid, whose default suits hierarchical CPTs.",
     "max_parents": "KDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion limits them.",
     "max_iter": "An iteration of EM goes through all rows; one of WANBIA's or Discriminative's is a step of L-BFGS.",
     "n_bins": "MDLPQuantileDiscretizer adds finer cuts, and limits them by the number of rows itself.",
+    "n_estimators": "Networks of an ensemble are cheap and vary more than models of subsets.",
     "n_jobs": "ModelAveraging spends its threads on whole models.",
+    "normalize": "Discriminative learns other CPTs when they are to be normalised; weights are only rescaled.",
     "parameters": "AODE and A2DE take smoothings only; the default smoothing is that of the learner, see "
     "`tanbark.LEARNERS`.",
     "random_state": "MarkovBlanketMML selects the same features every time by default: a pipeline fits it often.",

@@ -41,7 +41,7 @@ def test_the_pool_is_the_product_of_enumerated_likelihoods(training, table):
             wanted[row] += weight * (np.log(joint) - pool.log_prior)
     assert pool.logits(codes) == pytest.approx(wanted, abs=1e-9)
     assert (codes == 255).any()
-    tempered = replace(pool, temperature=0.5).logits(codes)
+    tempered = replace(pool, plain_temperature=0.5).logits(codes)
     assert tempered == pytest.approx(pool.log_prior + 0.5 * (wanted - pool.log_prior), abs=1e-9)
     other = pool.with_prior(np.log([0.1, 0.1, 0.8]))
     assert other.logits(codes) - pool.logits(codes) == pytest.approx(
@@ -79,20 +79,20 @@ def test_left_out_priors():
 
 
 def test_the_correction_fades_with_missing_values(training, table):
-    pool = training.corrected(1.0, 3, 0.5, 0.8)
-    assert len(pool.corrections) == 4
+    pool = replace(training.corrected(1.0, 3), fade=0.5, temperature=0.8, plain_temperature=0.9)
+    assert len(pool.corrections) == len(pool.members)  # few features: all members are corrected
     codes = table.codes[:-1]
     change = np.zeros((600, 3))
     for member, part in zip(pool.members, pool.corrections, strict=True):
         add_corrections(part, member.coarsening.apply(codes), change)
     missing = (codes == 255).sum(axis=0)
-    factor = 0.5 ** np.maximum(missing - missing.mean(), 0)
-    plain = training.pooled
-    assert pool.logits(codes) == pytest.approx(
-        plain.log_prior + 0.8 * (plain.evidence(codes) + factor[:, None] * change), abs=1e-9
-    )
+    factor = (0.5 ** np.maximum(missing - missing.mean(), 0))[:, None]
+    plain, nothing = training.pooled.evidence(codes)
+    assert not nothing.any()
+    wanted = (1 - factor) * 0.9 * plain + factor * 0.8 * (plain + change)
+    assert pool.logits(codes) == pytest.approx(pool.log_prior + wanted, abs=1e-9)
     assert np.abs(change).max() > 0.01
-    assert training.corrected(1.0, 0, 1.0, 0.7).corrections == []
+    assert training.corrected(1.0, 0).corrections == []
     families, contexts = training.grow()
     first = next(run_rounds(families, contexts, training.labels, training.left_out.copy(), None, penalty=1.0))
     assert first == 1
