@@ -43,11 +43,14 @@ MAKERS = {
     "EM": lambda **k: tb.TAN(**(k | {"parameters": tb.EM(max_iter=5, smoothing=k.get("parameters"))})),
     "category": lambda **k: tb.TAN(missing="category", **k),
     "tempered": lambda **k: tb.TAN(temperature="auto", **k),
+    "NetworkEnsemble": lambda **k: tb.NetworkEnsemble(3, **k),
+    "Classifier": lambda **k: tb.Classifier(3, **k),
     "BayesNetClassifier": lambda **k: tb.BayesNetClassifier("tan", options={"criterion": "aic"}, **k),
 }
 
 
 AVERAGED = {"AODE", "A2DE"}  # they have no graph
+POOLED = {"NetworkEnsemble", "Classifier"}  # sums over rows show in their last digits; draws go by column; no joint
 CLIMBED = {"GBN", "BAN", "SparseCandidateGBN", "BNC2P", "CMDLGBN"}  # ties of arcs go to the earlier column
 SEARCHED = {
     "HillClimbTAN",
@@ -66,10 +69,11 @@ def choose(names):
 SEQUENTIAL = {"RAIANB", "RAIGBN"}  # an edge that goes takes away conditions for later tests, so the order may matter
 
 everyone = choose(MAKERS)
-without_folds = choose([name for name in MAKERS if name not in SEARCHED])
-in_any_order = choose([name for name in MAKERS if name not in SEARCHED | CLIMBED | SEQUENTIAL])
-networks = choose([name for name in MAKERS if name not in {*AVERAGED, "category"}])  # there a gap is a state
-exact = choose([name for name in MAKERS if name != "category"])
+pooled = choose(sorted(POOLED))
+without_folds = choose([name for name in MAKERS if name not in SEARCHED | POOLED])
+in_any_order = choose([name for name in MAKERS if name not in SEARCHED | CLIMBED | SEQUENTIAL | POOLED])
+networks = choose([name for name in MAKERS if name not in {*AVERAGED, *POOLED, "category"}])  # there a gap is a state
+exact = choose([name for name in MAKERS if name not in {*POOLED, "category"}])
 
 
 def graph(clf):
@@ -115,6 +119,14 @@ def test_row_order_changes_nothing(make, rows):
     assert np.array_equal(shuffled.predict_proba(X), make().fit(X, y).predict_proba(X))
 
 
+@pooled
+def test_row_order_changes_a_pool_by_rounding_only(make, rows):
+    X, y = rows
+    order = np.random.default_rng(0).permutation(len(X))
+    shuffled = make().fit(X.iloc[order], y.iloc[order])
+    assert shuffled.predict_proba(X) == pytest.approx(make().fit(X, y).predict_proba(X), abs=1e-7)
+
+
 @without_folds
 def test_names_of_categories_and_labels_change_nothing(make, rows):
     X, y = rows
@@ -144,7 +156,18 @@ def test_weights_are_repeats(make, rows):
     assert np.array_equal(repeated.predict_proba(X), weighted.predict_proba(X))
 
 
-@choose([name for name in MAKERS if name not in {*SEARCHED, "tempered"}])  # leaving half a row out is another question
+@pooled
+def test_weights_are_repeats_in_a_pool(make, rows):
+    X, y = rows
+    times = np.random.default_rng(2).integers(0, 4, len(X))
+    repeated = make().fit(X.loc[X.index.repeat(times)], y.repeat(times))
+    weighted = make().fit(X, y, sample_weight=times)
+    assert weighted.predict_proba(X) == pytest.approx(repeated.predict_proba(X), abs=1e-7)
+
+
+@choose(
+    [name for name in MAKERS if name not in {*SEARCHED, *POOLED, "tempered"}]
+)  # leaving half a row out is another question
 def test_two_halves_are_a_whole(make, rows):
     X, y = rows
     twice = make().fit(pd.concat([X, X]), pd.concat([y, y]), sample_weight=np.full(2 * len(X), 0.5))

@@ -95,4 +95,11 @@ def generator(random_state: Any) -> np.random.Generator:
     """Make a generator from a seed, from another generator, or from scikit-learn's kind of random state."""
     if hasattr(random_state, "randint"):
         return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        msg = (
+            "random_state must be None, a whole number of at least 0 or a generator of numpy; "
+            f"got {random_state!r:.80}. Use a number such as 0 for the same result every time."
+        )
+        raise OptionError(msg) from error

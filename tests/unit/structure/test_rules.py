@@ -75,3 +75,9 @@ def test_generators_from_seeds_and_states():
     assert draws[0] == draws[1]
     first, again = (generator(np.random.RandomState(3)).integers(1 << 30) for _ in range(2))
     assert first == again
+
+
+@pytest.mark.parametrize("wrong", ["seed", -1, 2.5])
+def test_a_bad_random_state_is_explained(wrong):
+    with pytest.raises(OptionError, match=r"random_state must be None, a whole number of at least 0 .*; got"):
+        generator(wrong)
