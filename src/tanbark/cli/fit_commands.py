@@ -43,8 +43,8 @@ def fit(
 ) -> None:  # fmt: skip
     """Learn a classifier from TABLE and write it to a model file (JSON).
 
-    By default the most accurate: pooled networks, and a correction chosen by cross-validation. Name a learner such as
-    tan, kdb or naive for one network that can be read.
+    By default a Classifier, the one to take for accuracy: pooled networks, and a correction chosen by cross-validation.
+    Name a learner such as tan, kdb or naive for one network that is both read and used to predict.
 
     \b
     tanbark fit train.csv --class spam --out model.json

@@ -9,6 +9,7 @@ from html import escape
 
 FOR, AGAINST, TOTAL, MUTED = "#4c8c5a", "#c0504d", "#f4a259", "#7a7a7a"
 LONGEST = 34  # characters of a label
+WIDTH = 7.4  # pixels of a character, in fonts that are wider than Helvetica too
 ROW, BAR, CHART = 22.0, 14.0, 360.0  # pixels
 
 
@@ -65,7 +66,7 @@ def waterfall_svg(title: str, parts: Sequence[Part], log_odds: float) -> str:
     low = min(0.0, *(min(bar.start, bar.stop) for bar in bars))
     high = max(0.0, *(max(bar.start, bar.stop) for bar in bars))
     scale = CHART / ((high - low) or 1.0)
-    left = 12 + 6.6 * max(len(bar.label) for bar in bars)
+    left = 12 + WIDTH * max(len(bar.label) for bar in bars)
     width, height = left + CHART + 60, 30 + ROW * len(bars) + 8
 
     def across(nats: float) -> float:

@@ -86,3 +86,11 @@ def test_colours_and_curves():
     pieces = curve(((0.0, 0.0), (10.0, 22.0), (10.0, 44.0)))
     assert pieces[0] == ((0.0, approx(10.0)), (10.0, approx(12.0)), (10.0, 22.0))
     assert pieces[1] == ((10.0, 22.0), (10.0, 44.0), (10.0, 44.0))
+
+
+def test_the_picture_of_a_classifier_that_pools_networks_is_the_one_to_read():
+    X, y = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]] * 9, [0, 0, 1, 1] * 9
+    assert "<svg" not in tb.Classifier()._repr_mimebundle_()["text/html"]
+    html = tb.Classifier(n_estimators=2).fit(X, y)._repr_mimebundle_()["text/html"]
+    assert html.count("<svg") == 1
+    assert "predictions pool 2 networks" in html

@@ -26,3 +26,9 @@ def test_an_infinite_part_is_as_long_as_all_others():
 def test_the_picture_is_well_formed():
     text = waterfall_svg("P(<yes>)", [Part("a & b", "x", "given", 0.0)], 0.0)
     assert ET.fromstring(text).tag.endswith("svg")
+
+
+def test_the_longest_label_has_room_in_a_wide_font():
+    text = waterfall_svg("P", [Part("mean compactness", "0.277 to 0.2832", "", 1.0)], 1.0)
+    label = next(each for each in ET.fromstring(text).iter() if (each.text or "").startswith("mean"))
+    assert float(label.get("x")) >= 7.2 * len(label.text)

@@ -69,17 +69,18 @@ class Choice:
         plain = self.log_losses[0.0, 0]
         best = min(self.log_losses.values())
         if not self.rounds:
-            tried = f"corrections had at best {best:.4f}, less than one standard error better"
-            what = f"No correction: held-out log-loss {plain:.4f} without one; {tried}."
+            tried = f"The best one had {best:.4f}: no gain of one standard error."
+            what = f"No correction: held-out log-loss {plain:.4f} without one.\n{tried}"
         else:
             rounds = "1 round" if self.rounds == 1 else f"{self.rounds} rounds"
             fading = f"is multiplied by {self.fade:g} for each missing value beyond the usual number"
             what = (
                 f"A correction of {rounds} with penalty {self.penalty:g}: held-out log-loss {best:.4f}, "
-                f"{plain:.4f} without it; it {fading if self.fade < 1 else 'does not fade with missing values'}."
+                f"{plain:.4f} without it.\n"
+                f"It {fading if self.fade < 1 else 'does not fade with missing values'}."
             )
-        reading = f"network_, to be read, has {self.network_log_loss:.4f} alone."
-        return f"{what}\nTemperature {self.temperature:.3f}: held-out log-loss {self.log_loss:.4f}; {reading}"
+        reading = f"The network to read, network_, has {self.network_log_loss:.4f}."
+        return f"{what}\nTemperature {self.temperature:.3f}: held-out log-loss {self.log_loss:.4f}. {reading}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -235,7 +235,7 @@ class NetworkEnsemble(PooledClassifier):
 
 @estimator
 class Classifier(PooledClassifier):
-    """Predict as well as these models can: pooled networks and a correction, chosen by cross-validation.
+    """Pool networks and a correction chosen by cross-validation: the classifier to take for accuracy.
 
     The networks are those of :class:`NetworkEnsemble`. Where it lowers the held-out log-loss by more than one standard
     error, the classifier adds a correction: a log-linear term for every value with the values of its parents, learnt by
@@ -336,6 +336,11 @@ class Classifier(PooledClassifier):
             held_out = np.full((len(table.kept), logits.shape[1]), np.nan)
             held_out[table.kept] = self.choice_.held_out
             self.choice_ = replace(self.choice_, held_out=held_out)
+
+    def _picture(self) -> str:
+        drawn = super()._picture()
+        note = f"The network to read, <code>network_</code>; predictions pool {self.n_estimators} networks."
+        return f"{drawn}<p>{note}</p>" if drawn else ""
 
     def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
         """Make a page of the readable network, ``network_``, and write it to a file where one is named.
