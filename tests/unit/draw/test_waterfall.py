@@ -30,5 +30,5 @@ def test_the_picture_is_well_formed():
 
 def test_the_longest_label_has_room_in_a_wide_font():
     text = waterfall_svg("P", [Part("mean compactness", "0.277 to 0.2832", "", 1.0)], 1.0)
-    label = next(each for each in ET.fromstring(text).iter() if (each.text or "").startswith("mean"))
+    label = next(each for each in ET.fromstring(text).iter() if each.get("x") and (each.text or "")[:4] == "mean")
     assert float(label.get("x")) >= 7.2 * len(label.text)
