@@ -52,7 +52,6 @@ GROUPS = {
     "Functions": inspect.isfunction,
 }
 MODULES = {  # names that are not at the top
-    "More parts of classifiers": ("tanbark.estimators", "Discriminative"),
     "Results of classifiers": (
         "tanbark.estimators",
         "Choice Explanation RowExplanation TextExplanation PredictionSets CrossValidation Comparison Arc ArcReport "
