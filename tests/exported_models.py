@@ -44,11 +44,17 @@ def makers():
 
 
 MODELS = dict(makers())
+POOLED = {
+    "ensemble": tb.NetworkEnsemble(3),
+    "classifier": tb.Classifier(3),
+    "another prior": tb.Classifier(2, class_prior=[0.1, 0.2, 0.7]),
+    "impossible": tb.NetworkEnsemble(2, class_prior=[0.5, 0.5, 0.0]),
+}
 
 
 def learnt(name):
     X, y = rows(1, gaps=0.1 if name == "gap states" else 0.0)
-    return MODELS[name].fit(X, y)
+    return {**MODELS, **POOLED}[name].fit(X, y)
 
 
 def posteriors(clf, X):

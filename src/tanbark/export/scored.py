@@ -8,6 +8,11 @@ from tanbark.errors import OptionError
 from tanbark.graph import Network
 
 
+def is_pooled(model: Any) -> bool:
+    """Return whether a model pools several networks; it is not loaded to find out."""
+    return hasattr(type(model), "networks_")
+
+
 def scored_network(model: Any, purpose: str) -> Network:
     """Return a network with a class, or that of a classifier whose predictions are those of its network.
 
@@ -19,10 +24,10 @@ def scored_network(model: Any, purpose: str) -> Network:
             "Discriminative(normalize=True), or export network_, which predicts without the correction."
         )
         raise OptionError(msg)
-    if hasattr(type(model), "networks_"):
+    if is_pooled(model):
         msg = (
-            f"{purpose} by one network, and this {type(model).__name__} pools many. Use a classifier with one network, "
-            "such as TAN or KDB; network_ of Classifier can be exported too, but predicts less well."
+            f"{purpose} by one network, and this {type(model).__name__} pools many. Use to_python, or a classifier "
+            "with one network, such as TAN or KDB; network_ of Classifier can be exported too, but predicts less well."
         )
         raise OptionError(msg)
     network = getattr(model, "network_", model)

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
 from importlib.resources import files
 from typing import Any
 
-from tanbark.export.scored import scored_network
-from tanbark.graph import Network
+import numpy as np
 
-MARK = "# the model goes here\n"
+from tanbark.arrays import Array
+from tanbark.export.scored import is_pooled, scored_network
+from tanbark.graph import Network
+from tanbark.table import Schema
+
+MARK, END = "# the model goes here\n", "# end of the model\n"
+BEGINS, ENDS = "# prediction begins\n", "# prediction ends\n"
+CODES = {"float64": "d", "int32": "i", "int64": "q"}  # of the module array
+IMPORT, IMPORTS = "import bisect\n", "import array\nimport base64\nimport bisect\nimport zlib\n"
 
 
 def to_python(network: Network) -> str:
     """Write a module with ``predict`` and ``predict_proba`` for rows that are dicts.
 
-    Missing values are marginalised exactly. The module needs Python 3.9 or newer and no package. Run as a program, it
-    reads CSV and writes CSV with the predictions.
+    Missing values are marginalised exactly; where that takes sums of more than 2**14 terms over the networks of a
+    :class:`~tanbark.Classifier` or :class:`~tanbark.NetworkEnsemble`, ``predict`` raises a ValueError. The module needs
+    Python 3.9 or newer and no package. Run as a program, it reads CSV and writes CSV with the predictions.
 
     Parameters
     ----------
-    network : Network, or a classifier that has one
+    network : Network, or a classifier with one or with several pooled
         Only a classifier has a temperature.
 
     Examples
@@ -31,24 +41,40 @@ def to_python(network: Network) -> str:
     >>> module["predict"]({"A": "yes"})
     'a'
     """
-    temperature = float(getattr(network, "temperature_", 1.0))
-    network = scored_network(network, "A scorer predicts")
-    template = files("tanbark.export").joinpath("scorer_template.py").read_text(encoding="utf-8")
+    template = _template("scorer_template.py")
     head, tail = template.split(MARK)
-    _, tail = tail.split("# end of the model\n")
-    return head + _model(network, temperature) + tail
+    _, tail = tail.split(END)
+    if not is_pooled(network):
+        temperature = float(getattr(network, "temperature_", 1.0))
+        return head + _model(scored_network(network, "A scorer predicts"), temperature) + _unmarked(tail)
+    before, rest = tail.split(BEGINS)
+    _, after = rest.split(ENDS)
+    _, prediction = _template("scorer_template_pooled.py").split(BEGINS)
+    return head.replace(IMPORT, IMPORTS) + _pooled_model(network) + before + prediction + "\n\n" + after
 
 
-def _model(network: Network, temperature: float) -> str:
-    columns = [
+def _template(name: str) -> str:
+    return files("tanbark.export").joinpath(name).read_text(encoding="utf-8")
+
+
+def _unmarked(text: str) -> str:
+    return text.replace(BEGINS, "").replace(ENDS, "")
+
+
+def _columns(schema: Schema) -> list[dict[str, Any]]:
+    return [
         {
             "name": column.name, "kind": column.kind, "values": column.values, "levels": list(column.levels),
             "cuts": list(column.cuts), "missing_state": column.missing_state, "size": column.n_states,
         }
-        for column in network.schema.columns
+        for column in schema.columns
     ]  # fmt: skip
+
+
+def _model(network: Network, temperature: float) -> str:
+    columns = _columns(network.schema)
     target = network.schema.columns[network.target]
-    parts: list[tuple[str, Any]] = [
+    return _assignments([
         ("COLUMNS", columns),
         ("LABELS", list(target.states())),
         ("AXES", [list(network.axes(node)) for node in range(len(columns))]),
@@ -56,7 +82,54 @@ def _model(network: Network, temperature: float) -> str:
         ("CHILDREN", [list(children) for children in network.dag.children]),
         ("EXPONENTS", None if network.exponents is None else [float(power) for power in network.exponents]),
         ("TEMPERATURE", temperature),
-    ]
+    ])  # fmt: skip
+
+
+def _pooled_model(model: Any) -> str:
+    """Write the networks of an ensemble, with their large arrays packed."""
+    from tanbark.inference.sparse_network import MOST_ENTRIES
+
+    pooled, schema = model.model_, model.schema_
+    kinds = list({id(member.coarsening): member.coarsening for member in pooled.members}.values())
+    prior = [float(value) if np.isfinite(value) else -1e300 for value in pooled.log_prior]
+    networks = []
+    for place, member in enumerate(pooled.members):
+        corrected = place < len(pooled.corrections)
+        networks.append({
+            "weight": float(pooled.weights[place]), "kind": kinds.index(member.coarsening),
+            "columns": member.columns.tolist(), "order": list(member.order),
+            "parents": [list(parents[1:]) for parents in member.parents],
+            "sizes": [member.coarsening.schema.cardinalities[c] for c in member.columns.tolist()],
+            "trees": [
+                _packed(tree, ("children", "starts", "states", "levels", "probabilities")) for tree in member.trees
+            ],
+            "correction": _packed(pooled.corrections[place], pooled.corrections[place]._fields) if corrected else None,
+        })  # fmt: skip
+    return _assignments([
+        ("COLUMNS", _columns(schema)),
+        ("LABELS", list(schema.columns[-1].states())),
+        ("KINDS", [{"lookups": [lookup[:-1].tolist() for lookup in kind.lookups]} for kind in kinds]),
+        ("NETWORKS", networks),
+        ("LOG_PRIOR", prior),
+        ("USUAL_MISSING", pooled.usual_missing),
+        ("FADE", pooled.fade),
+        ("TEMPERATURE", pooled.temperature),
+        ("PLAIN_TEMPERATURE", pooled.plain_temperature),
+        ("MOST_ENTRIES", MOST_ENTRIES),
+    ])  # fmt: skip
+
+
+def _packed(arrays: Any, names: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+    return {name: _pack(getattr(arrays, name)) for name in names}
+
+
+def _pack(values: Array) -> tuple[str, str]:
+    """Write an array as a type code of the module ``array``, and its bytes compressed in base 64."""
+    little = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<"))
+    return CODES[values.dtype.name], base64.b64encode(zlib.compress(little.tobytes(), 6)).decode("ascii")
+
+
+def _assignments(parts: list[tuple[str, Any]]) -> str:
     lines = []
     for name, value in parts:
         if isinstance(value, list) and name != "LABELS":

@@ -14,6 +14,8 @@ from itertools import product
 COLUMNS, LABELS, AXES, TABLES, CHILDREN, EXPONENTS, TEMPERATURE = [], [], [], [], [], None, 1.0
 # end of the model
 TARGET = len(COLUMNS) - 1
+SIZES = [column["size"] for column in COLUMNS]
+TOO_MANY = "Too many values are missing to sum them out exactly: fill some of them in."
 
 
 def encode(row):
@@ -38,6 +40,7 @@ def encode(row):
     return states
 
 
+# prediction begins
 def predict_proba(row):
     """Return the probability of every label."""
     scores = log_joint(encode(row))
@@ -52,12 +55,6 @@ def predict_proba(row):
     return {label: value / total for label, value in zip(LABELS, values)}
 
 
-def predict(row):
-    """Return the most probable label; ties go to the first."""
-    values = predict_proba(row)
-    return max(LABELS, key=lambda label: values[label])
-
-
 def log_joint(states):
     """Return log P(label, observed values) for every label, up to a constant of the row."""
     needed = [node for node in range(len(COLUMNS)) if node not in barren(states)]
@@ -70,7 +67,7 @@ def log_joint(states):
         known = dict(states)
         known[TARGET] = label
         score = sum(log_entry(node, known) for node in needed if node not in open_nodes)
-        found.append(score + (eliminate([restrict(node, known) for node in open_nodes]) if open_nodes else 0.0))
+        found.append(score + (eliminate([restrict(node, known) for node in open_nodes], SIZES) if open_nodes else 0.0))
     return found
 
 
@@ -111,7 +108,14 @@ def restrict(node, known):
     return free, values
 
 
-def eliminate(factors):
+# prediction ends
+def predict(row):
+    """Return the most probable label; ties go to the first."""
+    values = predict_proba(row)
+    return max(LABELS, key=lambda label: values[label])
+
+
+def eliminate(factors, column_sizes, most=math.inf):
     """Eliminate all columns from a product of factors, the smallest table first; return the logarithm."""
     scale = 0.0
     while True:
@@ -119,16 +123,18 @@ def eliminate(factors):
         if not names:
             break
         neighbours = {name: {axis for free, _ in factors if name in free for axis in free} for name in names}
-        sizes = {name: math.prod(COLUMNS[axis]["size"] for axis in neighbours[name]) for name in names}
+        sizes = {name: math.prod(column_sizes[axis] for axis in neighbours[name]) for name in names}
         name = min(sorted(names), key=sizes.__getitem__)
+        if sizes[name] > most:
+            raise ValueError(TOO_MANY)
         joined = [factor for factor in factors if name in factor[0]]
         factors = [factor for factor in factors if name not in factor[0]]
         free = tuple(sorted(neighbours[name] - {name}))
         values = {}
-        for states in product(*(range(COLUMNS[axis]["size"]) for axis in free)):
+        for states in product(*(range(column_sizes[axis]) for axis in free)):
             known = dict(zip(free, states))
             total = 0.0
-            for state in range(COLUMNS[name]["size"]):
+            for state in range(column_sizes[name]):
                 known[name] = state
                 term = 1.0
                 for inner, table in joined:

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from exported_models import MODELS, learnt, posteriors, rows
+from exported_models import MODELS, POOLED, learnt, posteriors, rows
 
 
 @pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*MODELS, *POOLED])
 def test_the_module_gives_the_probabilities_of_python(name, tmp_path):
     clf = learnt(name)
     X = pd.concat([rows(2, 10)[0], rows(3, 30, gaps=0.4)[0]], ignore_index=True)
@@ -44,8 +44,39 @@ def test_the_module_gives_the_probabilities_of_python(name, tmp_path):
             assert label == clf.classes_[np.argmax(wanted)]
 
 
-def test_the_module_is_a_program(tmp_path):
-    clf = learnt("tan")
+def test_a_correction_fades_with_missing_values_in_the_module_too():
+    rng = np.random.default_rng(0)
+    parts = rng.integers(0, 3, (6, 300))
+    y = np.minimum(parts[0], parts[1]) + np.minimum(parts[2], parts[3]) >= 2
+    X = pd.DataFrame(parts.T.astype(object), columns=list("abcdef"))
+    clf = tb.Classifier(4).fit(X, y)
+    assert clf.choice_.rounds > 0
+    assert clf.choice_.fade < 1
+    module = {"__name__": "scorer"}
+    exec(tb.export.to_python(clf), module)
+    for rate in (0.0, 0.3, 0.8):
+        holes = X[:80].mask(rng.random((80, 6)) < rate, None)
+        found = [list(module["predict_proba"](row).values()) for row in holes.to_dict("records")]
+        assert np.array(found) == pytest.approx(clf.predict_proba(holes), abs=1e-12)
+
+
+def test_sums_that_are_too_large_are_said():
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(0, 60, 4000)
+    X = pd.DataFrame({f"x{k}": ((hidden + (rng.random(4000) < 0.2)) % 60).astype(str) for k in range(5)})
+    clf = tb.NetworkEnsemble(1, 4).fit(X, hidden % 7)
+    module = {"__name__": "scorer"}
+    exec(tb.export.to_python(clf), module)
+    row = X.iloc[0].to_dict()
+    assert list(module["predict_proba"](row).values()) == pytest.approx(clf.predict_proba(X[:1])[0].tolist())
+    last = f"x{clf.model_.members[0].order[-1]}"
+    with pytest.raises(ValueError, match="Too many values are missing"):
+        module["predict"]({last: row[last]})
+
+
+@pytest.mark.parametrize("name", ["tan", "classifier"])
+def test_the_module_is_a_program(name, tmp_path):
+    clf = learnt(name)
     X = rows(4, 5, gaps=0.2)[0]
     (tmp_path / "scorer.py").write_text(tb.export.to_python(clf), encoding="utf-8")
     ran = subprocess.run(
