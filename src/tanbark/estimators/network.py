@@ -216,8 +216,8 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         Examples
         --------
         >>> import tanbark as tb
-        >>> few = tb.NaiveBayes().fit([["a"], ["b"]] * 3, [0, 1] * 3)
-        >>> many = tb.NaiveBayes().fit([["a"], ["b"]] * 300, [0, 1] * 300)
+        >>> few = tb.NaiveBayes(parameters="laplace").fit([["a"], ["b"]] * 3, [0, 1] * 3)
+        >>> many = tb.NaiveBayes(parameters="laplace").fit([["a"], ["b"]] * 300, [0, 1] * 300)
         >>> [[round(float(end[0, 0]), 2) for end in clf.predict_proba_interval([["a"]])] for clf in (few, many)]
         [[0.44, 0.99], [0.99, 1.0]]
         """
@@ -245,7 +245,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         --------
         >>> import tanbark as tb
         >>> X, y = [["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1]
-        >>> clf = tb.NaiveBayes().fit(X, y)
+        >>> clf = tb.NaiveBayes(parameters="laplace").fit(X, y)
         >>> clf.predict_proba(X)[0].round(2).tolist(), clf.leave_one_out_proba(X, y)[0].round(2).tolist()
         ([0.75, 0.25], [0.64, 0.36])
         """

@@ -14,7 +14,7 @@ ROOT = 0
 NONE = -1
 DIRECT = 12  # differences of the digamma function up to this many rows are sums of reciprocals
 CONCENTRATION_RATE = 0.01  # rate of the exponential prior of a concentration
-LEAST, MOST = 1e-3, 1e4  # concentrations
+LEAST, MOST = 0.1, 1e4  # concentrations: few rows never make certain
 SECANT_START, SECANT_LIMIT, LARGEST_MOVE = 3.0, 10.0, 2.0  # of the log of a concentration
 MOST_SWEEPS, SETTLED = 30, 0.02
 

@@ -147,7 +147,7 @@ def test_what_is_no_array_is_checked(fitted, document, tmp_path):
 def wrong_but_harmless(path, wrong):
     """Say of a value that it is another, but a good one."""
     numbers = type(wrong) is int and wrong == 10**6
-    if path[-1] in ("usual_missing", "temperature", "log_loss", "network_log_loss", "fade"):
+    if path[-1] in ("usual_missing", "temperature", "plain_temperature", "log_loss", "network_log_loss", "fade"):
         return type(wrong) is int and wrong < 10**7 and (wrong > 0 or path[0] == "choice")
     if path[0] == "weights" or "log_losses" in path:
         return numbers or (wrong == -1 and "log_losses" in path)
