@@ -46,11 +46,13 @@ VARIANTS = {"tempered": " + temperature", "simulated": " + simulated missing"}
 VARIANT_COST = {"tempered": 4.0, "simulated": 2.0}
 
 
-def ours(name: str, cost: float, estimator: str, **options: Any) -> Method:
-    """Describe an estimator of Tanbark by its name in the package and its options."""
+def ours(name: str, cost: float, estimator: str, *, parameters: str | None = None, **options: Any) -> Method:
+    """Describe an estimator of Tanbark by its name in the package, its parameter estimator's, and its options."""
 
     def make(categorical: list[int]) -> Any:
-        return getattr(import_module("tanbark"), estimator)(n_jobs=1, **options)
+        package = import_module("tanbark")
+        part = None if parameters is None else getattr(package, parameters)()
+        return getattr(package, estimator)(n_jobs=1, **({} if part is None else {"parameters": part}), **options)
 
     return Method(name, "ours", make, cost, package="tanbark")
 
@@ -76,6 +78,9 @@ OURS = [
     ours("KDB", 0.15, "KDB"),
     ours("AODE", 0.2, "AODE"),
     ours("RAIANB", 0.3, "RAIANB"),
+    ours("NetworkEnsemble", 0.5, "NetworkEnsemble"),
+    ours("KDB, corrected", 0.5, "KDB", discretize="mdlp+quantile", parameters="Discriminative"),
+    ours("Classifier", 3.0, "Classifier"),
 ]
 
 PEERS = [

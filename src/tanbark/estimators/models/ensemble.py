@@ -28,6 +28,7 @@ from tanbark.estimators.scan import as_scan, is_scan, open_counts
 from tanbark.estimators.training import encode_training
 from tanbark.graph import Network
 from tanbark.inference import normalize
+from tanbark.params.pool import log_loss
 from tanbark.structure.progress import Progress
 from tanbark.structure.rules import generator
 from tanbark.table import CodedTable
@@ -230,7 +231,11 @@ class NetworkEnsemble(PooledClassifier):
     explore = Absent("it pools many networks, and the page shows one. ``networks_`` has them.")
 
     def _learn(self, table: CodedTable, plan: Plan) -> None:
-        self.model_ = learn_pooled(table, plan).pooled
+        training = learn_pooled(table, plan)
+        self.model_ = training.pooled
+        loss = log_loss(training.left_out, training.labels, training.row_weights)
+        progress = Progress("NetworkEnsemble", shown=self.verbose)
+        progress.say(f"{len(self.model_.members)} networks, log-loss {loss:.4f} on rows left out of the counts")
 
 
 @estimator
