@@ -198,14 +198,16 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
 
         The tables are drawn again and again from the Dirichlet distributions that counts and prior leave them, and
         each row is predicted with all of them; missing values are marginalised. The structure is taken as it is, and so
-        are a class prior that was given and the weights of AWNB and WANBIA; expected counts of EM count as rows. The
-        prior of a hierarchical CPT is the distribution with one parent fewer, which is held.
+        are a class prior that was given and the weights of AWNB and WANBIA; expected counts of EM count as rows. A
+        hierarchical CPT is drawn level by level: first the distributions without parents, then those with one parent
+        around them, and so on; its concentrations are held. An interval that would leave the prediction out, since the
+        draws are skewed, is extended to it.
 
         Parameters
         ----------
         X : rows
         level : float, default 0.9
-            Posterior probability of each interval; the tails on both sides are equal.
+            Posterior probability of each interval; the tails on both sides are equal, unless it was extended.
         n_draws : int, default 500
         random_state : int, Generator, RandomState or None, default 0
 

@@ -12,8 +12,11 @@ from tanbark.draw.layout import layered_layout
 from tanbark.errors import InputError, TableTooLargeError
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.parameters import MANB
+from tanbark.estimators.reports.uncertainty import has_levels
 from tanbark.graph import Network
 from tanbark.inference.junction import JunctionTree, junction_tree
+from tanbark.params.context_tree import dense_counts
+from tanbark.params.smoothing import context_tree
 from tanbark.table import Column
 
 VERSION = 1
@@ -154,12 +157,16 @@ def _layout(network: Network) -> dict[str, Any] | None:
 
 
 def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
-    """Return the counts behind the CPTs and the prior mass added to them; None for the mass of a fixed CPT."""
+    """Return the counts behind the CPTs and the prior mass added: None for fixed CPTs, levels for hierarchical ones."""
     mixed = isinstance(getattr(model, "parameters_", None), MANB)
     mass: list[Any] = []
     for node, counts in enumerate(model.family_counts_):
         fixed = mixed or (node == network.target and model.class_prior is not None)
-        own = None if fixed else model.smoothing_.mass(counts, network.axes(node).index(node))
+        axis = network.axes(node).index(node)
+        if not fixed and has_levels(counts, model.smoothing_):
+            mass.append(_levels(counts, axis))
+            continue
+        own = None if fixed else model.smoothing_.mass(counts, axis)
         mass.append(own if own is None or np.ndim(own) == 0 else _flat(np.broadcast_to(own, counts.shape)))
     transformed = model.encoder_.transformed if model.encoder_.transformer is not None else ()
     return {
@@ -168,6 +175,17 @@ def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
         "rows": float(model.family_counts_[network.target].sum()),
         "transformed": list(transformed),
         "weights": _powers(model),
+    }
+
+
+def _levels(counts: NDArray[Any], axis: int) -> dict[str, Any]:
+    """Return what a hierarchical CPT is drawn from: counts and concentration of every level, and the cells' places."""
+    tree, order = context_tree(counts, axis)
+    places = np.arange(counts.size).reshape(counts.shape).transpose([*order, axis])
+    return {
+        "levels": [_flat(level) for level in dense_counts(tree)],
+        "concentrations": tree.concentrations.tolist(),
+        "places": places.ravel().tolist(),
     }
 
 

@@ -96,3 +96,16 @@ def dense(tree: ContextTree) -> Floats:
         at = np.where(seen, found, at[:, None]).ravel()
         alive = seen.ravel()
     return np.asarray(tree.probabilities[at].reshape(*states.tolist(), tree.probabilities.shape[1]))
+
+
+def dense_counts(tree: ContextTree) -> list[Floats]:
+    """Return the counts of every level, (n_contexts, n_states): all contexts of the first parents, zero if unseen."""
+    at = np.zeros(1, np.int64)
+    found = [tree.counts[:1]]
+    for level, n_states in enumerate(tree.states.tolist()):
+        rows = tree.children[tree.starts[level] : tree.starts[level + 1]].reshape(-1, n_states)
+        below = np.full((len(at), n_states), -1, np.int64)
+        below[at >= 0] = rows[at[at >= 0] - tree.levels[level]]
+        at = below.ravel()
+        found.append(np.where(at[:, None] >= 0, tree.counts[at], 0.0))
+    return found

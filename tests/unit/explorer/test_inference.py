@@ -157,7 +157,7 @@ def test_classifiers_predict_and_explain_in_the_page_as_in_python(read, name):
         assert answer["total"] == pytest.approx(sum(page.values()), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["naive", "general", "wanbia", "normalized", "tempered"])
+@pytest.mark.parametrize("name", ["naive", "tan", "general", "wanbia", "normalized", "tempered"])
 def test_intervals_agree_with_python(read, name):
     clf, X = fitted(KINDS[name])
     ask = X.iloc[:3].mask(np.random.default_rng(1).random((3, 4)) < 0.3)

@@ -84,6 +84,7 @@ function drawTables(model, random) {
     const step = product(axes[node].slice(axes[node].indexOf(node) + 1), model.sizes);
     const size = model.sizes[node];
     const power = weights === null ? 1 : weights[node];
+    if (mass[node].levels) return drawLevels(mass[node], size, random, power);
     const found = new Float64Array(table.length);
     for (let block = 0; block < table.length; block += step * size) {
       for (let inner = 0; inner < step; inner++) {
@@ -95,6 +96,24 @@ function drawTables(model, random) {
     }
     return found;
   });
+}
+
+/* A hierarchical table: every level is drawn around the level with one parent fewer, which was drawn before. */
+function drawLevels({ levels, concentrations, places }, size, random, power) {
+  let above = new Float64Array(size).fill(1 / size);
+  levels.forEach((counts, level) => {
+    const found = new Float64Array(counts.length);
+    const times = counts.length / above.length; // contexts for each one above
+    for (let start = 0; start < counts.length; start += size) {
+      const from = Math.floor(start / size / times) * size;
+      const shapes = Array.from({ length: size }, (_, s) => counts[start + s] + concentrations[level] * above[from + s]);
+      found.set(drawCells(shapes, random, level === levels.length - 1 ? power : 1), start);
+    }
+    above = found;
+  });
+  const table = new Float64Array(above.length);
+  above.forEach((value, i) => (table[places[i]] = value));
+  return table;
 }
 
 /* One distribution; where there is neither a row nor prior mass, any is as likely as any other. */
@@ -110,7 +129,7 @@ function hasIntervals(model) {
   return known && (model.weighted || sum(model.engine.tree.lengths) <= MOST_FOR_INTERVALS);
 }
 
-/* Credible intervals of the target's posterior: low and high for every state. */
+/* Credible intervals of the target's posterior: low and high for every state, extended to the posterior itself. */
 function* intervals(model, target, likelihoods, level) {
   const random = makeRandom(11);
   const drawn = [];
@@ -121,9 +140,10 @@ function* intervals(model, target, likelihoods, level) {
     yield;
   }
   if (!drawn.length) return null;
+  const own = normalise(model.logJoint(target, likelihoods)).probabilities ?? drawn[0];
   return drawn[0].map((_, c) => {
     const sorted = drawn.map((probabilities) => probabilities[c]).sort((a, b) => a - b);
-    return [quantile(sorted, (1 - level) / 2), quantile(sorted, (1 + level) / 2)];
+    return [Math.min(quantile(sorted, (1 - level) / 2), own[c]), Math.max(quantile(sorted, (1 + level) / 2), own[c])];
   });
 }
 
