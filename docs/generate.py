@@ -18,6 +18,10 @@ NOTES = {
     "naive": ("First, always: as a baseline, with few rows, or with very many features.", "O(Nn)"),
     "tan": ("The usual next step; `criterion=\"bic\"` leaves out arcs that few rows cannot support.", "O(Nn²)"),
     "kdb": ("Many rows, where features depend on more than one other.", "O(Nn²), tables of r^(k+1) c cells"),
+    "skdb": (
+        "Many rows, also in files: the number of parents and of features is chosen in one more pass.",
+        "O(Nn²), then O(Nnk) for the choice",
+    ),
     "spode": ("One feature is known to govern the others.", "O(Nn²)"),
     "tan-hc": ("Accuracy matters more than time, and n is moderate.", "O(v N n³) at worst"),
     "tan-hcsp": ("As `tan-hc`, many times quicker for larger n.", "O(v N n²) and fewer tries"),

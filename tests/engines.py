@@ -16,6 +16,8 @@ LEARNERS = {
     "TAN bic": lambda: tb.TAN(criterion="bic"),
     "TAN mml": lambda: tb.TAN(criterion="mml"),
     "KDB": tb.KDB,
+    "SelectiveKDB": tb.SelectiveKDB,
+    "SelectiveKDB tempered": lambda: tb.SelectiveKDB(2, temperature="auto"),
     "SPODE": tb.SPODE,
     "AODE": tb.AODE,
     "A2DE": tb.A2DE,

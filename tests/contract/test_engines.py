@@ -35,7 +35,9 @@ def test_a_model_from_a_file_has_the_bytes_of_one_from_memory(name, frame, parqu
     assert ours.passes_ >= 2
 
 
-@pytest.mark.parametrize("name", ["TAN", "KDB", "AODE", "RAIANB", "RAIGBN", "GBN", "BAN", "ChowLiuTree"])
+@pytest.mark.parametrize(
+    "name", ["TAN", "KDB", "SelectiveKDB", "AODE", "RAIANB", "RAIGBN", "GBN", "BAN", "ChowLiuTree"]
+)
 def test_little_memory_takes_more_passes_and_changes_nothing(name, frame, parquet, tmp_path, monkeypatch):
     rows = replace(tb.scan(parquet, target="class", batch_rows=3), max_memory=0)
     monkeypatch.setattr("tanbark.counts.partitioned.base.MIN_CELLS", 300)

@@ -19,6 +19,7 @@ CLASSIFIERS = [
     tb.TAN(),
     tb.TAN(criterion="bic"),
     tb.KDB(),
+    tb.SelectiveKDB(),
     tb.SPODE(),
     tb.AODE(),
     tb.A2DE(),

@@ -9,7 +9,7 @@ from tanbark.estimators.models.conditional import BNC2P, CMDLGBN
 from tanbark.estimators.models.constraint import RAIANB, RAIGBN
 from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble
 from tanbark.estimators.models.exact import ExactANB, ExactGBN
-from tanbark.estimators.models.fixed import KDB, SPODE, FixedStructure, NaiveBayes
+from tanbark.estimators.models.fixed import KDB, SPODE, FixedStructure, NaiveBayes, SelectiveKDB
 from tanbark.estimators.models.greedy import BAN, GBN, SparseCandidateGBN
 from tanbark.estimators.models.text import TextExplanation, TextNaiveBayes
 from tanbark.estimators.models.trees import ACLLTAN, TAN, ChowLiuTree
@@ -82,6 +82,7 @@ __all__ = [
     "QuantileDiscretizer",
     "RowExplanation",
     "Scan",
+    "SelectiveKDB",
     "SelectiveNaiveBayes",
     "SparseCandidateGBN",
     "SuperParentTAN",

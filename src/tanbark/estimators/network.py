@@ -26,6 +26,7 @@ from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import feature_support, network_counts, proba_interval
 from tanbark.evaluation.discriminative import Estimated
 from tanbark.evaluation.folds import make_evaluator
+from tanbark.evaluation.nested import NestedModels
 from tanbark.evaluation.temperature import fit_temperature
 from tanbark.graph import Dag, Network
 from tanbark.inference import class_log_prior, joint_log_proba, temper
@@ -51,6 +52,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
     structure_score_: float
     history_: History
     report_: Any
+    _sample: MemoryCounts  # rows that a learner kept for the temperature
 
     def _learner(self) -> tuple[Learner, dict[str, Any]]:
         """Return the structure learner and its options."""
@@ -102,6 +104,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         return bool(self.temperature == "auto")
 
     def _fit_to_rows(self, rows: MemoryCounts | PartitionedCounts) -> None:
+        rows = self.__dict__.pop("_sample", rows)
         if self._fits_to_rows():
             known = self.parameters_.validated_temperature if hasattr(self, "parameters_") else None
             self.temperature_ = known or fit_temperature(leave_one_out.open_model(self), rows, n_jobs=self.n_jobs)
@@ -114,9 +117,14 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             options["evaluate"] = make_evaluator(counts, rows, max_cells=self.max_cells, **folds)
         if learner.infers:
             options["pair_marginals"] = self._pair_marginals(counts)
+        if learner.nested:
+            options["evaluate"] = nested = self._nested_models(counts)
         if "max_cells" in signature(learner.learn).parameters:
             options["max_cells"] = self.max_cells
         learnt = learner.learn(counts, **options)
+        self.__dict__.pop("_sample", None)
+        if learner.nested and nested.sample is not None:
+            self._sample = nested.sample
         self.dag_ = learnt.dag
         self.family_counts_ = family_counts(learnt.dag, counts, max_cells=self.max_cells)
         found = (("structure_score_", learnt.score), ("history_", learnt.history or None), ("report_", learnt.report))
@@ -135,6 +143,12 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             return pair_marginals(fit(self.schema_, dag, tables, plain))
 
         return marginals
+
+    def _nested_models(self, counts: CountEngine) -> NestedModels:
+        """Return what measures nested models as this classifier would predict with them."""
+        prior = inputs.read_class_prior(self.class_prior, self.classes_)
+        fixed = None if self._fits_to_rows() else float(self.temperature or 1.0)
+        return NestedModels(counts, self._smoothing(), class_prior=prior, temperature=fixed, max_cells=self.max_cells)
 
     def _estimate(self, rows: MemoryCounts | None = None) -> Self:
         """Turn the counts of the families into the network; without rows, weights that were learnt stay."""

@@ -256,7 +256,8 @@ REASONS: dict[str, str] = {
     "rule, 1, is the default elsewhere.",
     "criterion": "Every learner maximises what it was published with, and lists the values that it knows.",
     "discretize": "Ensembles merge intervals of one fine grid, whose default suits hierarchical CPTs.",
-    "max_parents": "KDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion limits them.",
+    "max_parents": "KDB, SelectiveKDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion "
+    "limits them.",
     "max_iter": "An iteration of EM goes through all rows; one of WANBIA's or Discriminative's is a step of L-BFGS.",
     "n_bins": "MDLPQuantileDiscretizer adds finer cuts, and limits them by the number of rows itself.",
     "n_estimators": "Networks of an ensemble are cheap and vary more than models of subsets.",

@@ -118,7 +118,8 @@ class LeaveOneOut:
         threads = thread_count(n_jobs)
 
         def work(low: int, high: int) -> None:
-            kernels.add_left_out(codes, left_out, complete, self._families, low, high, joint, unknown)
+            every = (0, len(self._families.sizes))
+            kernels.add_left_out(codes, left_out, complete, self._families, every, low, high, joint, unknown)
             for family in self._trees:
                 kernels.add_tree_left_out(codes, left_out, complete, family, low, high, joint, unknown)
 
@@ -129,9 +130,29 @@ class LeaveOneOut:
                 "the rows that the model was learnt from. Leave-one-out needs the training rows, with their weights."
             )
             raise InputError(msg)
-        return joint, self._log_prior(codes[-1].astype(np.int64), left_out)
+        return joint, self.log_prior(codes[-1].astype(np.int64), left_out)
 
-    def _log_prior(self, labels: NDArray[np.int64], left_out: Floats) -> Floats:
+    def log_entries(self, node: int, codes: Codes, left_out: Floats) -> Floats:
+        """Return log P(node | parents) of complete rows, (n_rows, n_classes), each without ``left_out`` of its count.
+
+        Only the columns of the family and the class are read.
+        """
+        from tanbark.evaluation import leave_one_out_kernels as kernels
+
+        n_rows = codes.shape[1]
+        found, unknown = np.zeros((n_rows, self._network.schema.cardinalities[-1])), np.zeros(n_rows, np.bool_)
+        complete = np.ones(n_rows, np.bool_)
+        kernels.add_left_out(codes, left_out, complete, self._families, (node, node + 1), 0, n_rows, found, unknown)
+        for family in self._trees:
+            if family.node == node:
+                kernels.add_tree_left_out(codes, left_out, complete, family, 0, n_rows, found, unknown)
+        return found
+
+    def log_prior(self, labels: NDArray[np.int64], left_out: Floats) -> Floats:
+        """Return log P(class), (n_rows, n_classes), without ``left_out`` rows of each label.
+
+        If the class has parents, that of the whole network.
+        """
         network, families = self._network, self._families
         target = network.target
         if network.dag.parents[target] or families.fixed[target]:

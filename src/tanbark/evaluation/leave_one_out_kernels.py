@@ -17,11 +17,12 @@ SMALL = 1e-4  # a relative change below this enters a logarithm by two terms of 
 
 @kernel
 def add_left_out(
-    codes: Array, left_out: Array, complete: Array, families: CountedFamilies, top: int, bottom: int, out: Array,
-    unknown: Array,
+    codes: Array, left_out: Array, complete: Array, families: CountedFamilies, nodes: tuple[int, int], top: int,
+    bottom: int, out: Array, unknown: Array,
 ) -> None:  # fmt: skip
     """Add log P(node | parents) without a row's own count to ``out[row, class]``, for all classes.
 
+    The families are those of the columns from ``nodes[0]`` to before ``nodes[1]``.
     ``left_out[row]`` is what the counts of the row's cells lose. A family with a missing value never counted the row
     and adds nothing. Rows that are not ``complete`` begin with the log-joint of the whole model, of which the entries
     of the families without missing values are taken off again. ``unknown`` marks rows that no count contains.
@@ -33,7 +34,7 @@ def add_left_out(
     counts, starts, columns, strides, bounds, with_class = families.cells
     sizes, logarithms, totals, marginals = families.sizes, families.logarithms, families.totals, families.marginals
     total_strides, target, n_classes = families.total_strides, len(families.sizes) - 1, out.shape[1]
-    for family in range(target + 1):
+    for family in range(nodes[0], nodes[1]):
         if families.as_tree[family]:
             continue
         states, exponent, step = sizes[family], families.exponents[family], 1 if with_class[family] else 0

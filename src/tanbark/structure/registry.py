@@ -17,7 +17,7 @@ from tanbark.structure.conditional import bnc2p, cmdl_gbn
 from tanbark.structure.constraint import rai
 from tanbark.structure.exact import learn as exact
 from tanbark.structure.fixed import given as fixed
-from tanbark.structure.fixed import kdb, naive, spode
+from tanbark.structure.fixed import kdb, naive, selective_kdb, spode
 from tanbark.structure.greedy import ban, hill_climb, sparse_candidate
 from tanbark.structure.result import Learnt
 from tanbark.structure.trees import acll_tan, chow_liu, tan
@@ -43,6 +43,8 @@ class Learner:
         Whether it searches by cross-validated score, and is given an evaluator.
     infers : bool
         Whether it is given the distributions of pairs of columns in the networks that it tries.
+    nested : bool
+        Whether it chooses among nested models, and is given what measures all of them in one pass.
     """
 
     learn: Callable[..., Learnt]
@@ -52,6 +54,7 @@ class Learner:
     smoothing: str = "hierarchical"
     wrapper: bool = False
     infers: bool = False
+    nested: bool = False
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
@@ -64,6 +67,12 @@ LEARNERS: dict[str, Learner] = {
     "naive": Learner(naive.learn, "Naive Bayes", "Minsky (1961), Steps toward artificial intelligence", 1),
     "tan": Learner(tan.learn, "Tree-augmented naive Bayes (Chow-Liu)", "Friedman, Geiger and Goldszmidt (1997)", 2),
     "kdb": Learner(kdb.learn, "k-dependence Bayesian classifier", "Sahami (1996)"),
+    "skdb": Learner(
+        selective_kdb.learn,
+        "Selective k-dependence Bayesian classifier",
+        "Martínez, Webb, Chen and Zaidi (2016)",
+        nested=True,
+    ),
     "spode": Learner(spode.learn, "Super-parent one-dependence estimator", "Keogh and Pazzani (1999)", 2),
     "tan-hc": Learner(tan_hc.learn, "TAN by hill climbing", "Keogh and Pazzani (1999)", wrapper=True),
     "tan-hcsp": Learner(tan_hcsp.learn, "TAN by super-parents", "Keogh and Pazzani (1999)", wrapper=True),

@@ -42,6 +42,14 @@ def learn(
     Columns with one state neither have nor are feature parents. Sahami (1996), Learning limited dependence Bayesian
     classifiers, section 3.
     """
+    _, parents = ordered_parents(counts, max_parents=max_parents, min_cmi=min_cmi, max_cells=max_cells)
+    return Learnt(Dag.augmented(counts.schema.names, parents))
+
+
+def ordered_parents(
+    counts: CountEngine, *, max_parents: int, min_cmi: float | None = None, max_cells: int | None = None
+) -> tuple[list[int], list[tuple[int, ...]]]:
+    """Return the features by falling I(X; C), and the feature parents of each by falling I(X; Y | C)."""
     check_count("max_parents", max_parents)
     check_threshold("min_cmi", min_cmi)
     schema = counts.schema
@@ -61,7 +69,7 @@ def learn(
         earlier.append(feature)
     if max_cells is not None:
         parents = _within(schema, parents, max_cells)
-    return Learnt(Dag.augmented(schema.names, parents))
+    return order, parents
 
 
 def _within(schema: Schema, parents: list[tuple[int, ...]], max_cells: int) -> list[tuple[int, ...]]:
