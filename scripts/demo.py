@@ -82,8 +82,8 @@ def explore(clf) -> None:
     path = FOLDER / "breast-cancer.html"
     clf.explore(path, title="Breast cancer (Wisconsin)")
     size = path.stat().st_size / 1000
-    print(f"Wrote the page of the readable network, clf.network_: {path.resolve()} ({size:.0f} kB)")
-    print("Open it in a browser and click a state.")
+    print(f"Wrote the page of the classifier: {path.resolve()} ({size:.0f} kB)")
+    print("Open it in a browser and click a state: the posterior is the classifier's, the picture clf.network_.")
 
 
 if __name__ == "__main__":

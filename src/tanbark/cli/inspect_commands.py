@@ -79,13 +79,10 @@ def explore(model: str, out: str, quiet: bool) -> None:
     \b
     tanbark explore model.json --out page.html
     """
-    from tanbark.cli.models import load_model, network_of
-    from tanbark.estimators.network import NetworkClassifier
+    from tanbark.cli.models import load_model
     from tanbark.explorer import make_page
 
-    loaded = load_model(model)
-    network = network_of(loaded, model)
-    write(make_page(loaded if isinstance(loaded, NetworkClassifier) else network).html, out)
+    write(make_page(load_model(model)).html, out)
     say(f"-> {out}", quiet=quiet or out == "-")
 
 

@@ -1,4 +1,4 @@
-"""The data of the page: a network, its junction tree, layout and counts as JSON values."""
+"""The data of the page: a network, its junction tree, layout and counts as JSON values, and what predicts beyond it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from tanbark.draw.layout import layered_layout
 from tanbark.errors import InputError, TableTooLargeError
+from tanbark.estimators.models.ensemble import PooledClassifier
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.parameters import MANB
 from tanbark.estimators.reports.uncertainty import has_levels
+from tanbark.explorer.packing import pack_families
+from tanbark.explorer.pooled import pool_data, reading_network
 from tanbark.graph import Network
 from tanbark.inference.junction import JunctionTree, junction_tree
 from tanbark.params.context_tree import dense_counts
@@ -25,15 +28,15 @@ MOST_DRAWN = 150  # variables beyond which no graph is drawn
 NOTHING_LEARNT: dict[str, Any] = {"counts": None, "mass": None, "rows": None, "transformed": [], "weights": None}
 
 
-def page_data(model: Network | NetworkClassifier, *, title: str | None = None) -> dict[str, Any]:
-    """Describe a network, or a classifier with one, for the page.
+def page_data(model: Network | NetworkClassifier | PooledClassifier, *, title: str | None = None) -> dict[str, Any]:
+    """Describe a network, or a classifier with one or with several pooled, for the page.
 
     Raises
     ------
     InputError
-        For a model that is not one network, or whose weighted CPTs are unnormalised.
+        For a model of another kind, or one whose weighted CPTs are unnormalised.
     TableTooLargeError
-        If exact inference needs larger clique tables than a browser should hold.
+        If exact inference needs larger clique tables, or pooled networks more contexts, than a browser should hold.
     """
     network = _network(model)
     _check_weights(network)
@@ -56,6 +59,8 @@ def page_data(model: Network | NetworkClassifier, *, title: str | None = None) -
         "above": list(tree.parent),
         "home": list(tree.home),
         "layout": _layout(network),
+        "pool": pool_data(model, network) if isinstance(model, PooledClassifier) else None,
+        "correction": _correction(model),
         **(_learnt(model, network) if isinstance(model, NetworkClassifier) else NOTHING_LEARNT),
     }
 
@@ -63,17 +68,11 @@ def page_data(model: Network | NetworkClassifier, *, title: str | None = None) -
 def _network(model: Any) -> Network:
     if isinstance(model, Network):
         return model
-    if isinstance(model, NetworkClassifier):
-        if not hasattr(model, "network_"):
+    if isinstance(model, (NetworkClassifier, PooledClassifier)):
+        if not hasattr(model, "model_" if isinstance(model, PooledClassifier) else "network_"):
             msg = f"This {type(model).__name__} is not fitted yet, so there is nothing to explore. Call fit first."
             raise InputError(msg)
-        if hasattr(model, "parameters_") and model.parameters_.corrects:
-            msg = (
-                "The predictions of this model are corrected beyond its network, which is what the page shows. Explore "
-                "clf.network_ for the network alone, or use Discriminative(normalize=True)."
-            )
-            raise InputError(msg)
-        return model.network_
+        return reading_network(model) if isinstance(model, PooledClassifier) else model.network_
     kind = type(model).__name__
     if hasattr(model, "averages_") or hasattr(model, "_orders"):
         msg = (
@@ -187,6 +186,16 @@ def _levels(counts: NDArray[Any], axis: int) -> dict[str, Any]:
         "concentrations": tree.concentrations.tolist(),
         "places": places.ravel().tolist(),
     }
+
+
+def _correction(model: Any) -> dict[str, Any] | None:
+    """Return what corrects the posterior of one network, if anything does."""
+    parameters: Any = getattr(model, "parameters_", None)
+    if not getattr(parameters, "corrects", False):
+        return None
+    found = parameters.correction_
+    temperatures = {name: float(getattr(found, name)) for name in ("temperature", "base_temperature")}
+    return {**temperatures, "families": pack_families(found.families)}
 
 
 def _powers(model: NetworkClassifier) -> list[float] | None:

@@ -17,8 +17,8 @@ from tanbark.explorer.data import page_data
 from tanbark.files import write_atomic
 
 SCRIPTS = (
-    "tree.js", "model.js", "queries.js", "sampling.js", "tasks.js", "rows.js", "scenario.js", "elements.js", "cards.js",
-    "graph.js", "panels.js", "tables.js", "app.js",
+    "tree.js", "contexts.js", "sparse.js", "pool.js", "model.js", "queries.js", "sampling.js", "tasks.js", "rows.js",
+    "scenario.js", "elements.js", "cards.js", "graph.js", "panels.js", "tables.js", "notes.js", "app.js",
 )  # fmt: skip
 FRAME_HEIGHT = 820  # pixels in a notebook
 
@@ -51,7 +51,7 @@ class Page:
 
 
 def make_page(model: Any, *, title: str | None = None) -> Page:
-    """Make the page of a network, or of a classifier with one.
+    """Make the page of a network, or of a classifier with one or with several pooled.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def make_page(model: Any, *, title: str | None = None) -> Page:
 
 
 def write_page(model: Any, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
-    """Write the page of a network, or of a classifier with one, and return its path."""
+    """Write the page of a network, or of a classifier, and return its path."""
     return make_page(model, title=title).save(path)
 
 

@@ -83,6 +83,17 @@ def fit_tree(
     return ContextTree(children, starts, sizes[columns], levels, *kernels.shrink(rows, above, levels)), contexts
 
 
+def cut_tree(tree: ContextTree, depth: int) -> ContextTree:
+    """Return the contexts of at most ``depth`` parents, with the distributions that they have in the whole tree."""
+    states = tree.states[:depth]
+    levels, starts = tree.levels[: len(states) + 2], tree.starts[: len(states) + 1]
+    last = levels[-1]
+    return ContextTree(
+        tree.children[: starts[-1]], starts, states, levels, tree.counts[:last], tree.totals[:last],
+        tree.probabilities[:last], tree.concentrations[: len(states) + 1],
+    )  # fmt: skip
+
+
 def dense(tree: ContextTree) -> Floats:
     """Return the CPT with an axis for every parent, in their order, and the node's own axis last."""
     children, starts, states, levels = tree.children, tree.starts, tree.states, tree.levels

@@ -161,6 +161,18 @@ class PooledClassifier(TablePredictor):
         check_is_fitted(self)
         return [member.dense_network(self.model_.log_prior) for member in self.model_.members]
 
+    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
+        """Make a page that predicts by clicking, and write it to a file where one is named.
+
+        The class posterior is that of the pooled networks, as of ``predict_proba``. The page draws one network to read,
+        and posteriors of other variables are of that network. Returns a :class:`tanbark.explorer.Page`, which a
+        notebook shows.
+        """
+        from tanbark.explorer import explore
+
+        check_is_fitted(self)
+        return explore(self, path, title=title)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""
         from tanbark.estimators.model_file_ensemble import save_pooled
@@ -227,8 +239,6 @@ class NetworkEnsemble(PooledClassifier):
     random_state: Any = 0
     n_jobs: int | None = None
     verbose: bool = False
-
-    explore = Absent("it pools many networks, and the page shows one. ``networks_`` has them.")
 
     def _learn(self, table: CodedTable, plan: Plan) -> None:
         training = learn_pooled(table, plan)
@@ -346,11 +356,3 @@ class Classifier(PooledClassifier):
         drawn = super()._picture()
         note = f"The network to read, <code>network_</code>; predictions pool {self.n_estimators} networks."
         return f"{drawn}<p>{note}</p>" if drawn else ""
-
-    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
-        """Make a page of the readable network, ``network_``, and write it to a file where one is named.
-
-        Its posteriors are those of ``network_``, not of the whole classifier.
-        """
-        check_is_fitted(self)
-        return self.network_.explore(path, title=title)

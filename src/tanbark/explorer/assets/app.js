@@ -16,6 +16,7 @@ class App {
     this.graph = data.layout === null ? null : new Graph(this, data.layout);
     this.posterior = new PosteriorPanel(this);
     this.view = this.graph !== null && model.names.length <= GRAPH_UP_TO ? "graph" : "list";
+    this.bits = model.names.map(() => 0);
     this.mounted = false;
   }
 
@@ -24,6 +25,8 @@ class App {
     document.title = model.title;
     byId("title").textContent = model.title;
     byId("facts").textContent = facts(model);
+    byId("reading").textContent = readingNote(model);
+    byId("reading").hidden = byId("reading").textContent === "";
     this.fillSelects();
     this.connect();
     this.posterior.build();
@@ -48,15 +51,12 @@ class App {
   /* ------------------------------------------------------------ evidence */
 
   set(node, likelihood) {
-    this.likelihoods[node] = likelihood === null || likelihood.every((v) => v === 1) ? null : likelihood;
+    this.likelihoods[node] = likelihood === null || isVacuous(likelihood) ? null : likelihood;
     this.refresh();
   }
 
-  observe(node, state) {
-    const likelihood = new Float64Array(this.model.sizes[node]);
-    likelihood[state] = 1;
-    if (likelihood.length === 1) this.refresh();
-    else this.set(node, likelihood);
+  observe(node, state, value) {
+    this.set(node, this.model.observed(node, state, value));
   }
 
   toggle(node, state) {
@@ -140,7 +140,7 @@ class App {
     const { found } = this;
     this.posterior.update(found);
     showEvidence(this);
-    this.bits = showNext(this, found);
+    this.inform();
     this.thin = showSupport(this);
     showBest(this);
     if (this.detail) this.detail.update(found);
@@ -150,6 +150,18 @@ class App {
     this.follow();
     this.remember();
     this.announce();
+  }
+
+  /* What to ask next; of pooled networks it takes a while. */
+  inform() {
+    const { model, target, found, tasks } = this;
+    const show = (bits) => {
+      this.bits = bits;
+      showNext(this, bits);
+      if (this.view === "list" && this.cards !== null) this.sortList();
+    };
+    if (model.pooled(target)) tasks.run("next", model.pool.information(this.likelihoods.slice()), show);
+    else tasks.stop("next"), show(information(model, target, found));
   }
 
   follow() {
@@ -270,9 +282,8 @@ class App {
     }
     this.likelihoods = model.nothing.slice();
     for (const [node, state] of read.states) {
-      if (model.sizes[node] < 2) continue;
-      this.likelihoods[node] = new Float64Array(model.sizes[node]);
-      this.likelihoods[node][state] = 1;
+      const likelihood = model.observed(node, state, read.numbers.get(node));
+      if (!isVacuous(likelihood)) this.likelihoods[node] = likelihood;
     }
     byId("paste-dialog").close();
     this.refresh();
@@ -343,41 +354,6 @@ class App {
     byId("row").value = `${names}\n${byId("row").value}`;
     byId("row").focus();
   }
-}
-
-function facts(model) {
-  const { data } = model;
-  const parts = model.title.startsWith(data.kind) ? [] : [data.kind];
-  if (data.rows !== null) parts.push(`learnt from ${count(data.rows)} rows`);
-  const features = data.target >= 0 ? model.names.length - 1 : model.names.length;
-  parts.push(data.target >= 0 ? `${features} features` : `${features} variables`);
-  parts.push(`${data.parents.reduce((all, parents) => all + parents.length, 0)} arcs`);
-  if (model.weighted || data.weights) parts.push("weighted features");
-  if (data.temperature !== 1) parts.push(`temperature ${data.temperature.toPrecision(3)}`);
-  return parts.join(" · ");
-}
-
-/* Who stands around a variable. */
-function selectedNotes(app, node) {
-  const { model } = app;
-  const list = (title, nodes) =>
-    nodes.length === 0 ? null : h("p", { class: "small" }, `${title}: `, nodes.flatMap((other, k) => [k ? ", " : "", h("button", { type: "button", class: "link", text: model.names[other], onclick: () => app.select(other) })]));
-  const weight = model.weighted ? h("p", { class: "small", text: `Weight ${model.data.exponents[node].toPrecision(4)}` }) : null;
-  const ask = node === app.target || model.weighted ? null : h("button", { type: "button", class: "quiet", text: "Ask about this variable", onclick: () => app.ask(node) });
-  return h("div", { class: "notes" }, list("Parents", model.parents[node]), list("Children", model.children[node].slice(0, 40)), weight, ask);
-}
-
-function rowReport(model, read) {
-  const parts = [`${read.states.size} values set`];
-  if (read.missing.length) parts.push(`${read.missing.length} not observed`);
-  if (read.unknown.length) {
-    const shown = read.unknown.slice(0, 3).map(({ node, value }) => `${model.names[node]} = ${value}`).join(", ");
-    parts.push(`${read.unknown.length} not known and left open (${shown}${read.unknown.length > 3 ? ", …" : ""})`);
-  }
-  if (read.ignored) parts.push(`${read.ignored} columns are not in the model`);
-  if (read.label !== null) parts.push(`the label of the row is ${model.label(model.data.target, read.label)}`);
-  if (read.more > 0) parts.push("only the first row was taken");
-  return `${parts.join("; ")}.`;
 }
 
 const tanbark = {

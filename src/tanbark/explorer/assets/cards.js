@@ -119,7 +119,7 @@ class Card {
     const state = codeValue(this.app.model.columns[this.node], input.value);
     input.setAttribute("aria-invalid", state === "unknown");
     if (state === "missing") this.app.retract(this.node);
-    else if (state !== "unknown") this.app.observe(this.node, state);
+    else if (state !== "unknown") this.app.observe(this.node, state, Number(input.value));
   }
 
   /* Show the posterior and the evidence as they are now. */

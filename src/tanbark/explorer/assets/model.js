@@ -13,32 +13,61 @@ class Model {
     this.target = data.target >= 0 ? data.target : data.order[data.order.length - 1];
     this.weighted = data.exponents !== null;
     this.engine = this.weighted ? new WeightedNaive(data, this.sizes) : new NetworkEngine(data, this.sizes);
+    this.pool = data.pool === null ? null : new Pool(data.pool, this.columns, data.target);
+    this.correction = data.correction === null ? null : new Correction(data.correction.families);
+    this.rows = this.pool?.rows ?? data.rows;
     this.nothing = new Array(this.sizes.length).fill(null);
     this.priors = this.engine.given(this.target, this.nothing).marginals;
   }
 
-  /* log P(target = c, evidence) for every c; for the class, log P(c) + temperature * log P(evidence | c). */
+  /* log P(target = c, evidence) for every c, up to a constant; for the class as the classifier predicts it. */
   logJoint(target, likelihoods, base) {
-    return this.temper(target, likelihoods, this.engine.logJoint(target, likelihoods, base), base);
+    if (this.pooled(target)) return this.pool.withClass(this.pool.logits(likelihoods), likelihoods);
+    return this.corrected(target, likelihoods, this.engine.logJoint(target, likelihoods, base), base);
   }
 
-  temper(target, likelihoods, logs, base) {
-    const { temperature } = this.data;
-    if (temperature === 1 || target !== this.data.target) return logs;
+  /* Whether the posterior of a column is that of pooled networks. */
+  pooled(target) {
+    return this.pool !== null && target === this.data.target;
+  }
+
+  /* For the class, log P(c) + temperature * log P(evidence | c) + correction. The correction counts with the fraction of
+     the families that are complete, and reads states that are observed, not likelihoods. */
+  corrected(target, likelihoods, logs, base) {
+    const { correction, data } = this;
+    if (target !== data.target || (data.temperature === 1 && correction === null)) return logs;
     const prior = this.engine.logJoint(target, this.nothing, base);
+    const change = new Float64Array(logs.length);
+    let [fraction, temperature] = [1, data.temperature];
+    if (correction !== null) {
+      fraction = correction.add(likelihoods.map(hardState), change);
+      temperature = fraction * data.correction.temperature + (1 - fraction) * data.correction.base_temperature;
+    }
     return logs.map((log, c) => {
       if (log === -Infinity) return log;
       const own = likelihoods[target] === null ? 0 : Math.log(likelihoods[target][c]);
-      return prior[c] + own + temperature * (log - own - prior[c]);
+      return prior[c] + own + temperature * (log - own - prior[c]) + fraction * change[c];
     });
   }
 
-  /* Posteriors of all columns; of the class with the temperature, of the others those of the network. */
+  /* Posteriors of all columns; of the class as the classifier predicts it, of the others those of the network. */
   given(target, likelihoods) {
     const found = this.engine.given(target, likelihoods);
     if (found.probabilities === null) return found;
-    const { probabilities } = normalise(this.temper(target, likelihoods, found.logs));
+    const logs = this.pooled(target) ? this.logJoint(target, likelihoods) : this.corrected(target, likelihoods, found.logs);
+    const { probabilities } = normalise(logs);
     return { ...found, probabilities, marginals: found.marginals.map((marginal, node) => (node === target ? Float64Array.from(probabilities) : marginal)) };
+  }
+
+  /* The likelihood of a column that is in a state; a number is kept where pooled networks have intervals of their own. */
+  observed(node, state, value = NaN) {
+    const likelihood = new Float64Array(this.sizes[node]);
+    likelihood[state] = 1;
+    if (this.pool !== null && node !== this.data.target && this.pool.grid[node] !== null && Number.isFinite(value)) {
+      const cell = this.pool.cell(node, value);
+      Object.assign(likelihood, { value, cells: [cell, cell] });
+    }
+    return likelihood;
   }
 
   label(node, state) {
@@ -173,4 +202,9 @@ function normalise(logs) {
   const values = logs.map((log) => Math.exp(log - top));
   const total = sum(values);
   return { probabilities: values.map((value) => value / total), log: top + Math.log(total) };
+}
+
+/* Whether a likelihood says nothing. */
+function isVacuous(likelihood) {
+  return likelihood.cells === undefined && likelihood.every((value) => value === 1);
 }

@@ -26,7 +26,9 @@ class PosteriorPanel {
       );
       return row;
     });
-    this.place.replaceChildren(...this.rows.map((row) => row.element));
+    const other = model.pool !== null && !model.pooled(target);
+    const note = other ? [h("p", { class: "small", text: "From the network to read." })] : [];
+    this.place.replaceChildren(...this.rows.map((row) => row.element), ...note);
   }
 
   update(found) {
@@ -81,6 +83,7 @@ function is(label) {
 
 function describe(model, node, likelihood) {
   const state = hardState(likelihood);
+  if (likelihood.value !== undefined) return `= ${likelihood.value}`;
   if (state >= 0) return is(model.label(node, state));
   if (likelihood.every((v) => v === 0 || v === 1)) {
     return `≠ ${[...likelihood.keys()].filter((s) => likelihood[s] === 0).map((s) => model.label(node, s)).join(", ")}`;
@@ -101,25 +104,24 @@ function showSupport(app) {
   place.classList.toggle("few", few);
   place.textContent =
     least.node === null
-      ? `Learnt from ${count(least.rows)} rows.`
+      ? model.pool === null ? `Learnt from ${count(least.rows)} rows.` : ""
       : supportText(model, app.likelihoods, least);
   return least;
 }
 
 function supportText(model, likelihoods, { rows, node }) {
   const set = likelihoods.filter((likelihood) => hardState(likelihood) >= 0).length;
-  const support = `${count(rows)} of ${count(model.data.rows)} training rows`;
+  const support = `${count(rows)} of ${count(model.rows)} training rows`;
   if (set < 2) return `${support} had this value.`;
-  const parents = model.parents[node].filter((parent) => parent !== model.target && hardState(likelihoods[parent]) >= 0);
+  const parents = (model.pool === null ? model.parents[node] : []).filter((parent) => parent !== model.target && hardState(likelihoods[parent]) >= 0);
   const part = [node, ...parents].map((n) => `${model.names[n]} ${describe(model, n, likelihoods[n])}`).join(" with ");
   return `At most ${support} had all of this. The rarest part: ${part}.`;
 }
 
-/* Unobserved variables by their mutual information with the variable asked for. */
-function showNext(app, found) {
+/* Unobserved variables by their information on the variable asked for. */
+function showNext(app, bits) {
   const { model, target } = app;
   const place = byId("next");
-  const bits = information(model, target, found);
   const open = bits.map((value, node) => ({ node, value })).filter(({ node }) => node !== target && app.likelihoods[node] === null);
   open.sort((a, b) => b.value - a.value);
   const most = Math.max(...open.map(({ value }) => value), 1e-12);
@@ -136,7 +138,6 @@ function showNext(app, found) {
     );
   });
   place.replaceChildren(...(items.length ? items : [h("li", { class: "small", text: "No unobserved variable carries further information." })]));
-  return bits;
 }
 
 /* The log-odds of a state as a sum. */
@@ -211,7 +212,7 @@ function showWarnings(app, { odd = null, weakest = null, thin = null } = {}) {
   if (odd !== null && odd.fraction <= 0.01) {
     const fraction = odd.fraction === 0 ? `fewer than 1 in ${odd.draws}` : `about ${percent(odd.fraction)}`;
     const who = weakest && weakest.probability < 0.05 ? ` The oddest part is ${model.names[weakest.node]} ${describe(model, weakest.node, app.likelihoods[weakest.node])}: ${percent(weakest.probability)} given the rest.` : "";
-    texts.push(`Surprising evidence: of rows drawn from the model, ${fraction} are this improbable.${who}`);
+    texts.push(`Surprising evidence: of rows drawn from the ${model.pool === null ? "model" : "network to read"}, ${fraction} are this improbable.${who}`);
   }
   if (thin !== null && thin.node !== null && thin.rows < 5) texts.push(`Thin support: at most ${count(thin.rows)} training rows had these values, so the result depends on the prior of the CPTs.`);
   byId("warnings").replaceChildren(...texts.map((text) => h("p", { class: "warning", role: "alert", text })));

@@ -28,9 +28,11 @@ function information(model, target, found) {
   });
 }
 
-/* How the log-odds of one state of the target come about: the prior, then every piece of evidence, parents first. */
+/* How the log-odds of one state of the target come about: the prior, then every piece of evidence, parents
+   first; pooled networks have different parents, and evidence enters in the order of the columns. */
 function* contributions(model, target, likelihoods, label) {
-  const entering = model.order.filter((node) => node !== target && likelihoods[node] !== null);
+  const order = model.pooled(target) ? model.names.map((_, node) => node) : model.order;
+  const entering = order.filter((node) => node !== target && likelihoods[node] !== null);
   const known = model.nothing.slice();
   const parts = [];
   let before = logOdds(model.logJoint(target, known), label);
@@ -102,6 +104,7 @@ function supportOf(model, node, likelihoods) {
 
 /* The least support among the values that are set: no more training rows than these had them all. */
 function support(model, likelihoods) {
+  if (model.pool !== null) return model.pool.support(likelihoods);
   if (model.data.counts === null) return null;
   let least = { rows: model.data.rows, node: null };
   likelihoods.forEach((_, node) => {

@@ -68,7 +68,7 @@ function readRow(model, text) {
   if (values.length !== columns.length) {
     throw new Error(`The line of names has ${columns.length} fields and the row below has ${values.length}.`);
   }
-  const found = { states: new Map(), missing: [], unknown: [], label: null, ignored: 0, more: lines.length - (named ? 2 : 1) };
+  const found = { states: new Map(), numbers: new Map(), missing: [], unknown: [], label: null, ignored: 0, more: lines.length - (named ? 2 : 1) };
   values.forEach((value, k) => takeValue(model, columns[k], value, found));
   return found;
 }
@@ -83,7 +83,10 @@ function takeValue(model, node, value, found) {
   if (node === model.data.target) found.label = typeof state === "number" ? state : null;
   else if (state === "missing") found.missing.push(node);
   else if (state === "unknown") found.unknown.push({ node, value });
-  else found.states.set(node, state);
+  else {
+    found.states.set(node, state);
+    found.numbers.set(node, NUMBER.test(value.trim()) ? Number(value) : NaN);
+  }
 }
 
 function findColumn(model, name) {

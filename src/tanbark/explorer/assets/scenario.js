@@ -1,5 +1,6 @@
 /* The evidence as part of the page's address, so that a scenario can be sent on: name=label for a state,
-   name=!label,label for states that are ruled out, name=~1,0.4 for likelihoods, @ask=name for another question. */
+   name==13.5 for a number, name=!label,label for states that are ruled out, name=~1,0.4 for likelihoods, @ask=name for
+   another question. */
 
 function writeScenario(model, target, likelihoods) {
   const parts = target === model.target ? [] : [`@ask=${encodeURIComponent(model.names[target])}`];
@@ -12,6 +13,7 @@ function writeScenario(model, target, likelihoods) {
 function writeLikelihood(model, node, likelihood) {
   const label = (state) => escapeMark(encodeURIComponent(model.label(node, state)));
   const state = hardState(likelihood);
+  if (likelihood.value !== undefined) return `=${likelihood.value}`;
   if (state >= 0) return label(state);
   if (likelihood.every((value) => value === 0 || value === 1)) {
     const out = [...likelihood.keys()].filter((s) => likelihood[s] === 0);
@@ -48,7 +50,7 @@ function takePart(model, key, value, found) {
   const node = nodeNamed(model, decodeURIComponent(key));
   const likelihood = readLikelihood(model, node, value);
   if (![...likelihood].every((v) => Number.isFinite(v) && v >= 0 && v <= 1) || !likelihood.some((v) => v > 0)) throw new Error(value);
-  found.likelihoods[node] = likelihood.every((v) => v === 1) ? null : likelihood;
+  found.likelihoods[node] = isVacuous(likelihood) ? null : likelihood;
 }
 
 function readLikelihood(model, node, value) {
@@ -57,6 +59,11 @@ function readLikelihood(model, node, value) {
     const numbers = value.slice(1).split(",").map((n) => (n === "" ? NaN : Number(n)));
     if (numbers.length !== size) throw new Error(value);
     return Float64Array.from(numbers);
+  }
+  if (value[0] === "=") {
+    const state = codeValue(model.columns[node], value.slice(1));
+    if (typeof state !== "number" || model.columns[node].kind !== "interval") throw new Error(value);
+    return model.observed(node, state, Number(value.slice(1)));
   }
   const out = value[0] === "!";
   const likelihood = new Float64Array(size).fill(out ? 1 : 0);

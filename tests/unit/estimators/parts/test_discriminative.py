@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 import tanbark as tb
-from tanbark.errors import InputError, ModelFileError, OptionError
+from tanbark.errors import ModelFileError, OptionError
 from tanbark.estimators import Discriminative
 from tanbark.evaluation.discriminative import Estimated, LeftOut, corrected_families
 from tanbark.export import to_python, to_sql
@@ -197,8 +197,6 @@ def test_what_needs_the_network_alone_says_so():
         with pytest.raises(OptionError, match="normalize=True"):
             export(clf)
         assert export(clf.network_)
-    with pytest.raises(InputError, match="normalize=True"):
-        clf.explore()
     assert not hasattr(clf, "partial_fit")
 
 

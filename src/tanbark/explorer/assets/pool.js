@@ -1,0 +1,211 @@
+/* The class posterior of an ensemble. Its networks have their own intervals, all merged from the cells of one fine grid;
+   their log-likelihoods are weighed and added, and a correction may be added that fades with missing values.
+
+   Evidence is an array by column of the network to read: null, or a likelihood of each of its states. A likelihood may
+   also have `cells`, the first and the last cell of the grid: one cell for a number that is known. An interval is the set
+   of its cells; a network whose own interval it splits takes the fraction of the cells, which have about equally many
+   rows. The correction reads single values only, and counts anything else as missing. */
+
+class Pool {
+  constructor(data, columns, target) {
+    Object.assign(this, { columns, target });
+    for (const name of ["networks", "usual_missing", "fade", "temperature", "plain_temperature", "grid"]) this[name] = data[name];
+    this.logPrior = unpack(data.log_prior);
+    this.reading = data.reading.map(unpack);
+    this.kinds = data.kinds.map(({ lookups, sizes }) => ({ lookups: lookups.map(unpack), sizes }));
+    this.valueCounts = data.value_counts;
+    this.rows = Math.max(0, ...data.value_counts.map(sum));
+    this.members = data.members.map((member) => ({
+      kind: member.kind,
+      weight: member.weight,
+      columns: member.columns,
+      network: member.trees === null ? null : new SparseNetwork(member, member.columns.map((column) => this.kinds[member.kind].sizes[column]), this.logPrior.length, data.limits),
+      correction: member.correction === null ? null : new Correction(member.correction),
+    }));
+    this.corrected = this.members.some(({ correction }) => correction !== null);
+  }
+
+  /* The cell of the grid that a number is in. */
+  cell(column, value) {
+    return this.grid[column].filter((cut) => cut < value).length;
+  }
+
+  /* What is known of a column in the intervals of one kind: a likelihood of each state. */
+  likelihood(kind, column, given) {
+    if (this.grid[column] === null) return given;
+    const [first, last] = given.cells ?? [0, Infinity];
+    const reading = this.reading[column];
+    const cells = new Float64Array(this.kinds[kind].sizes[column]);
+    const found = new Float64Array(cells.length);
+    this.kinds[kind].lookups[column].forEach((state, cell) => {
+      cells[state] += 1;
+      if (cell >= first && cell <= last) found[state] += given[reading[cell]];
+    });
+    return found.map((value, state) => value / cells[state]);
+  }
+
+  /* The evidence of one kind of intervals: a state, else -1 and perhaps a likelihood. */
+  entered(kind, evidence) {
+    const states = new Int32Array(this.target).fill(MISSING_STATE);
+    const soft = new Array(this.target).fill(null);
+    for (let column = 0; column < this.target; column++) {
+      if (evidence[column] === null) continue;
+      const likelihood = this.likelihood(kind, column, evidence[column]);
+      const open = [...likelihood.keys()].filter((state) => likelihood[state] > 0);
+      if (open.length === 1) states[column] = open[0];
+      else if (likelihood.some((value) => value !== likelihood[0])) soft[column] = likelihood;
+    }
+    return { states, soft };
+  }
+
+  /* The state of a column in the intervals of one kind, or -1 where it is not known to be a single value. */
+  exactState(kind, column, given) {
+    if (given === null) return MISSING_STATE;
+    if (this.grid[column] === null) return hardState(given);
+    return isNumber(given) ? this.kinds[kind].lookups[column][given.cells[0]] : MISSING_STATE;
+  }
+
+  /* log P(class | evidence) up to a constant. */
+  logits(evidence) {
+    return this.combined(this.pooled(evidence), evidence);
+  }
+
+  /* The weighed sum of log P(evidence | class) over the networks. */
+  pooled(evidence) {
+    const found = new Float64Array(this.logPrior.length);
+    const entered = this.kinds.map((_, kind) => this.entered(kind, evidence));
+    for (const { kind, weight, columns, network } of this.members) {
+      if (network === null) continue;
+      const { logs } = network.infer(...chosen(entered[kind], columns));
+      for (let c = 0; c < found.length; c++) found[c] += weight * logs[c];
+    }
+    return found;
+  }
+
+  /* The sum of the corrections. */
+  correction(evidence) {
+    const found = new Float64Array(this.logPrior.length);
+    const exact = this.kinds.map((_, kind) => evidence.slice(0, this.target).map((given, column) => this.exactState(kind, column, given)));
+    for (const { kind, columns, correction } of this.members) {
+      correction?.add(columns.map((column) => exact[kind][column]), found);
+    }
+    return found;
+  }
+
+  /* Prior, networks and correction; the last fades with every value that is missing beyond the usual number. */
+  combined(pooled, evidence) {
+    const { logPrior, temperature, plain_temperature: plain, usual_missing: usual, fade } = this;
+    if (!this.corrected) return Array.from(pooled, (value, c) => logPrior[c] + plain * value);
+    const correction = this.correction(evidence);
+    const missing = evidence.slice(0, this.target).filter((given, column) => this.exactState(0, column, given) < 0).length;
+    const full = fade ** Math.max(missing - usual, 0);
+    return Array.from(pooled, (value, c) => logPrior[c] + (1 - full) * plain * value + full * temperature * (value + correction[c]));
+  }
+
+  /* For every column without evidence, by how many bits the entropy of the class is expected to fall when its state in
+     the first network is seen. How probable these states are is the weighed average of the networks. */
+  *information(evidence) {
+    const before = this.pooled(evidence);
+    const { probabilities } = normalise(this.withClass(this.combined(before, evidence), evidence));
+    const bits = new Array(this.target + 1).fill(0);
+    for (let column = 0; column < this.target; column++) {
+      if (evidence[column] !== null || probabilities === null) continue;
+      bits[column] = Math.max(0, yield* this.expectedFall(evidence, column, before, probabilities));
+    }
+    return bits;
+  }
+
+  *expectedFall(evidence, column, before, probabilities) {
+    const outcomes = this.outcomes(column);
+    const n = probabilities.length;
+    const pooled = outcomes.map(() => before.slice());
+    const chances = new Float64Array(outcomes.length);
+    const entered = this.kinds.map((_, kind) => this.entered(kind, evidence));
+    let weights = 0;
+    for (const { kind, weight, columns, network } of this.members) {
+      const keep = columns.indexOf(column);
+      if (network === null || keep < 0 || outcomes.length < 2) continue;
+      const likelihoods = outcomes.map((outcome) => this.likelihood(kind, column, outcome));
+      const given = this.conditional(network, chosen(entered[kind], columns), keep, likelihoods);
+      weights += weight;
+      outcomes.forEach((_, s) => {
+        for (let c = 0; c < n; c++) {
+          pooled[s][c] += weight * Math.log(given[s * n + c]);
+          chances[s] += weight * probabilities[c] * given[s * n + c];
+        }
+      });
+      yield;
+    }
+    if (weights === 0) return 0;
+    const after = outcomes.map((outcome, s) => {
+      if (!(chances[s] > 0)) return 0;
+      const known = evidence.slice();
+      known[column] = outcome;
+      return (chances[s] / weights) * entropy(normalise(this.withClass(this.combined(pooled[s], known), evidence)).probabilities);
+    });
+    return entropy(probabilities) - sum(after);
+  }
+
+  /* Every state that a column has in the first network, as evidence. */
+  outcomes(column) {
+    const size = this.columns[column].labels.length;
+    const lookup = this.kinds[0].lookups[column];
+    return Array.from({ length: this.kinds[0].sizes[column] }, (_, state) => {
+      const found = new Float64Array(size);
+      if (this.grid[column] === null) found[state] = 1;
+      else {
+        found.fill(1);
+        found.cells = [lookup.indexOf(state), lookup.lastIndexOf(state)];
+      }
+      return found;
+    });
+  }
+
+  /* P(column = s | evidence, class) in one network for several likelihoods s, the classes fastest. */
+  conditional(network, [states, soft], keep, likelihoods) {
+    const n = this.logPrior.length;
+    const { kept } = network.infer(states, soft, keep);
+    const totals = new Float64Array(n);
+    for (let i = 0; i < kept.length; i++) totals[i % n] += kept[i];
+    const found = new Float64Array(likelihoods.length * n);
+    likelihoods.forEach((likelihood, s) => {
+      for (let i = 0; i < kept.length; i++) found[s * n + (i % n)] += (likelihood[Math.floor(i / n)] * kept[i]) / totals[i % n];
+    });
+    return found;
+  }
+
+  /* Evidence on the class itself. */
+  withClass(logits, evidence) {
+    const own = evidence[this.target];
+    return own === null ? logits : logits.map((logit, c) => logit + Math.log(own[c]));
+  }
+
+  /* The least number of training rows that had one of the values, as Python's support. */
+  support(evidence) {
+    let least = { rows: this.rows, node: null };
+    for (let column = 0; column < this.target; column++) {
+      if (hardState(evidence[column]) < 0) continue;
+      const counts = this.valueCounts[column];
+      const state = this.exactState(0, column, evidence[column]);
+      const likelihood = state < 0 ? this.likelihood(0, column, evidence[column]) : null;
+      const had = state < 0 ? sum(counts.map((n, s) => n * likelihood[s])) : counts[state];
+      if (had < least.rows) least = { rows: had, node: column };
+    }
+    return least;
+  }
+}
+
+/* Whether evidence is a number, not an interval. */
+function isNumber(given) {
+  return given.cells !== undefined && given.cells[0] === given.cells[1];
+}
+
+/* The evidence of some of the columns. */
+function chosen({ states, soft }, columns) {
+  return [columns.map((column) => states[column]), columns.map((column) => soft[column])];
+}
+
+/* Entropy in bits. */
+function entropy(probabilities) {
+  return probabilities.reduce((all, p) => (p > 0 ? all - (p * Math.log(p)) / NATS_PER_BIT : all), 0);
+}
