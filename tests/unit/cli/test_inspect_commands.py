@@ -70,6 +70,7 @@ def test_learners_lists_all(folder):
 def test_a_model_that_is_no_single_network_is_told(folder, tmp_path):
     good("fit", folder / "rows.csv", "--class", "spam", "-l", "aode", "--out", tmp_path / "m.json")
     assert "AODE" in bad("show", tmp_path / "m.json")
+    assert "averages many networks" in bad("explore", tmp_path / "m.json", "--out", tmp_path / "never.html")
     assert "predicts" not in good("predict", tmp_path / "m.json", folder / "rows.csv")
     good("convert", folder / "model.json", "--to", "bif", "--out", tmp_path / "m.bif")
     assert "needs a classifier" in bad("predict", tmp_path / "m.bif", folder / "rows.csv")
@@ -84,7 +85,9 @@ def test_what_is_shown_of_a_pooled_classifier_is_its_network_to_read(pooled, fol
     posterior = json.loads(good("query", out, "-e", "word=win", "--json"))["probabilities"]
     assert posterior == pytest.approx(np.asarray(model.network_.query("spam", {"word": "win"})).tolist())
     good("explore", out, "--out", tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == model.explore().html
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page == model.explore().html
+    assert page != model.network_.explore().html
     assert good("convert", out, "--to", "bif") == tb.export.FORMATS["bif"].dumps(model.network_)
     assert good("explain", out, folder / "rows.csv", "--row", "3").startswith("row 3: P(spam")
     assert good("convert", out, "--to", "python").rstrip() == tb.export.to_python(model).rstrip()

@@ -153,7 +153,7 @@ def member_conditionals(clf, known, column):
     for network in clf.networks_:
         joint = np.asarray(network.query([names[column], names[target]], known))
         found.append(joint / joint.sum(axis=0))
-    return np.array(found)
+    return found
 
 
 def test_what_to_ask_next_is_the_expected_fall_of_the_entropy(read):
@@ -169,12 +169,36 @@ def test_what_to_ask_next_is_the_expected_fall_of_the_entropy(read):
             if name in known:
                 assert answer["bits"][column] == 0
                 continue
-            given = member_conditionals(clf, known, column)
+            given = np.array(member_conditionals(clf, known, column))
             chances = np.einsum("m,msc,c->s", weights, given, now)
             states = clf.schema_.columns[column].states()
             after = clf.predict_proba(pd.concat([rows.iloc[[row]].assign(**{name: state}) for state in states]))
             fall = entropy_bits(now) - chances @ [entropy_bits(p) for p in after]
             assert answer["bits"][column] == pytest.approx(max(0.0, fall), abs=1e-9)
+
+
+def test_what_to_ask_next_of_numbers_is_by_the_intervals_of_the_first_network(read):
+    clf, X = fitted("ensemble")
+    row = row_of(clf, town="Oslo")
+    (told,) = read().open(clf).tab.evaluate(ASK, [page_data(clf), texts(row), 0])
+    now = clf.predict_proba(row)[0]
+    weights = clf.weights_ / clf.weights_.sum()
+    for column, name in enumerate(X):
+        first = clf.model_.members[0].coarsening.lookups[column][:-1]
+        if name == "town" or clf.schema_.columns[column].kind != "interval":
+            continue
+        logits, chances = np.log(now) + np.zeros((first.max() + 1, 1)), 0.0
+        for place, member in enumerate(clf.model_.members):
+            own = member.coarsening.lookups[column][:-1]
+            inside = np.array(
+                [[(first[own == s] == state).mean() for s in range(own.max() + 1)] for state in set(first)]
+            )
+            given = inside @ member_conditionals(clf, {"town": "Oslo"}, column)[place]
+            logits += clf.weights_[place] * np.log(given)
+            chances = chances + weights[place] * given @ now
+        after = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        fall = entropy_bits(now) - chances @ [entropy_bits(p) for p in after]
+        assert told["bits"][column] == pytest.approx(max(0.0, fall), abs=1e-9)
 
 
 def test_an_interval_is_the_sum_over_the_cells_of_the_grid(read):

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import digamma, gammaln
 
 from tanbark.params import context_kernels as kernels
-from tanbark.params.context_tree import ContextTree, dense, fit_tree
+from tanbark.params.context_tree import ContextTree, cut_tree, dense, fit_tree
 
 
 def rows_of(seed, n=200, states=(3, 2, 4), missing=0.0):
@@ -157,3 +157,22 @@ def test_entries_are_those_of_the_dense_cpt():
     kernels.add_entries(codes[0], codes, np.array([1, 2]), tree, 0, 200, out)
     expected = np.log(dense(tree)[:, codes[2], codes[0]].T)
     np.testing.assert_allclose(out, expected)
+
+
+def test_a_cut_tree_has_the_distributions_of_the_shorter_contexts():
+    codes = rows_of(3, n=400)
+    tree, _ = fit_tree(codes, 0, [1, 2], [3, 2, 4])
+    for depth in range(3):
+        short = cut_tree(tree, depth)
+        full = dense(short)
+        assert full.shape == (*[2, 4][:depth], 3)
+        children, levels = tree.children, tree.levels
+        for states in np.ndindex(*full.shape[:-1]):
+            v = 0
+            for level, state in enumerate(states):
+                deeper = children[tree.starts[level] + (v - levels[level]) * tree.states[level] + state]
+                if deeper < 0:
+                    break
+                v = deeper
+            np.testing.assert_array_equal(full[states], tree.probabilities[v])
+    np.testing.assert_array_equal(dense(cut_tree(tree, 2)), dense(tree))

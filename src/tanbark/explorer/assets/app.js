@@ -2,6 +2,7 @@
 
 const GRAPH_UP_TO = 60; // variables beyond which the list is shown first
 const LEVEL = 0.9;
+const PATIENCE = 400; // milliseconds that what was shown before stays
 
 class App {
   constructor(data) {
@@ -160,8 +161,13 @@ class App {
       showNext(this, bits);
       if (this.view === "list" && this.cards !== null) this.sortList();
     };
-    if (model.pooled(target)) tasks.run("next", model.pool.information(this.likelihoods.slice()), show);
-    else tasks.stop("next"), show(information(model, target, found));
+    if (!model.pooled(target)) {
+      tasks.stop("next");
+      show(information(model, target, found));
+      return;
+    }
+    tasks.run("next", model.pool.information(this.likelihoods.slice()), show);
+    setTimeout(() => tasks.has("next") && byId("next").replaceChildren(h("li", { class: "small", text: "Computing …" })), PATIENCE);
   }
 
   follow() {

@@ -10,7 +10,7 @@ function unpack({ type, data }) {
   return new PACKED[type](bytes.buffer);
 }
 
-/* The distributions of all contexts of a tree: counts and the distribution of the context above, weighed by the
+/* The distributions of all contexts of a tree: counts and the distribution of the context above, weighted by the
    concentration of the level. Context v of level l has its child for the state s of the next parent at
    children[starts[l] + (v - levels[l]) * states[l] + s], or -1. */
 function growTree(packed, size) {

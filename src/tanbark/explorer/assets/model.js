@@ -56,6 +56,7 @@ class Model {
     if (found.probabilities === null) return found;
     const logs = this.pooled(target) ? this.logJoint(target, likelihoods) : this.corrected(target, likelihoods, found.logs);
     const { probabilities } = normalise(logs);
+    if (probabilities === null) return { ...found, probabilities };
     return { ...found, probabilities, marginals: found.marginals.map((marginal, node) => (node === target ? Float64Array.from(probabilities) : marginal)) };
   }
 

@@ -200,7 +200,7 @@ function showBest(app) {
   place.replaceChildren(
     h("dl", { class: "pairs" }, open.slice(0, BEST_SHOWN).map(item)),
     ...(more.length ? [h("details", {}, h("summary", { text: `${more.length} more` }), h("dl", { class: "pairs" }, more.map(item)))] : []),
-    h("p", { class: "small", text: `The best states together, not each alone; their probability is ${percent(Math.exp(best.log - app.found.log))}.`, "data-exact": best.log }),
+    h("p", { class: "small", text: `The best states together, not each alone${model.pool === null ? "" : ", in the network to read"}; their probability is ${percent(Math.exp(best.log - app.found.log))}.`, "data-exact": best.log }),
   );
 }
 

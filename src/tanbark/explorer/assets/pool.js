@@ -1,5 +1,5 @@
 /* The class posterior of an ensemble. Its networks have their own intervals, all merged from the cells of one fine grid;
-   their log-likelihoods are weighed and added, and a correction may be added that fades with missing values.
+   their log-likelihoods are weighted and added, and a correction may be added that fades with missing values.
 
    Evidence is an array by column of the network to read: null, or a likelihood of each of its states. A likelihood may
    also have `cells`, the first and the last cell of the grid: one cell for a number that is known. An interval is the set
@@ -67,13 +67,12 @@ class Pool {
 
   /* log P(class | evidence) up to a constant. */
   logits(evidence) {
-    return this.combined(this.pooled(evidence), evidence);
+    return this.combined(this.pooled(this.kinds.map((_, kind) => this.entered(kind, evidence))), evidence);
   }
 
-  /* The weighed sum of log P(evidence | class) over the networks. */
-  pooled(evidence) {
+  /* The weighted sum of log P(evidence | class) over the networks; the evidence is that of every kind of intervals. */
+  pooled(entered) {
     const found = new Float64Array(this.logPrior.length);
-    const entered = this.kinds.map((_, kind) => this.entered(kind, evidence));
     for (const { kind, weight, columns, network } of this.members) {
       if (network === null) continue;
       const { logs } = network.infer(...chosen(entered[kind], columns));
@@ -103,24 +102,24 @@ class Pool {
   }
 
   /* For every column without evidence, by how many bits the entropy of the class is expected to fall when its state in
-     the first network is seen. How probable these states are is the weighed average of the networks. */
+     the first network is seen. How probable these states are is the weighted average of the networks. */
   *information(evidence) {
-    const before = this.pooled(evidence);
+    const entered = this.kinds.map((_, kind) => this.entered(kind, evidence));
+    const before = this.pooled(entered);
     const { probabilities } = normalise(this.withClass(this.combined(before, evidence), evidence));
     const bits = new Array(this.target + 1).fill(0);
     for (let column = 0; column < this.target; column++) {
       if (evidence[column] !== null || probabilities === null) continue;
-      bits[column] = Math.max(0, yield* this.expectedFall(evidence, column, before, probabilities));
+      bits[column] = Math.max(0, yield* this.expectedFall(evidence, column, { entered, before, probabilities }));
     }
     return bits;
   }
 
-  *expectedFall(evidence, column, before, probabilities) {
+  *expectedFall(evidence, column, { entered, before, probabilities }) {
     const outcomes = this.outcomes(column);
     const n = probabilities.length;
     const pooled = outcomes.map(() => before.slice());
     const chances = new Float64Array(outcomes.length);
-    const entered = this.kinds.map((_, kind) => this.entered(kind, evidence));
     let weights = 0;
     for (const { kind, weight, columns, network } of this.members) {
       const keep = columns.indexOf(column);

@@ -30,6 +30,10 @@ class Tasks {
     this.running.delete(name);
   }
 
+  has(name) {
+    return this.running.has(name);
+  }
+
   get idle() {
     return this.running.size === 0;
   }
