@@ -51,6 +51,7 @@ def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
         "columns": [column_document(column) for column in model.schema_.columns],
         "labels": dtype.kind if dtype.kind in files.LABELS else dtype.name,
         "weights": pooled.weights.tolist(), "log_prior": _array(pooled.log_prior),
+        "class_counts": _array(pooled.class_counts),
         **{name: getattr(pooled, name) for name in POOL},
         "intervals": [[column_document(column) for column in kind.schema.columns] for kind in kinds],
         "members": [_member_document(member, places[id(member.coarsening)]) for member in pooled.members],
@@ -133,12 +134,15 @@ def restore_pooled(document: dict[str, Any]) -> PooledClassifier:
     demand(log_prior.shape == (len(model.classes_),), "the prior does not fit the classes")
     total = np.exp(np.minimum(log_prior, 1.0)).sum()  # a larger one is wrong, too
     demand(bool(np.isclose(total, 1.0)), "the prior does not sum to one")
+    class_counts = _read_array(document["class_counts"], "the rows by class", "float64")
+    good = class_counts.shape == log_prior.shape and bool((class_counts >= 0).all())
+    demand(good, "the rows by class are none")
     items = read_list(document["corrections"], "corrections")
     demand(len(items) <= len(members), "there are more corrections than networks")
     corrections = [_read_families(item, members[k], len(model.classes_)) for k, item in enumerate(items)]
     usual, fade, tau, plain = _read_numbers([document[name] for name in POOL], "the pool")
     demand(0 <= fade <= 1 and usual >= 0 and min(tau, plain) > 0, "the numbers of the pool are out of range")
-    model.model_ = Pooled(schema, members, weights, log_prior, usual, corrections, fade, tau, plain)
+    model.model_ = Pooled(schema, members, weights, log_prior, class_counts, usual, corrections, fade, tau, plain)
     counts = [_read_array(item, "counts") for item in read_list(document["value_counts"], "counts of values")]
     sizes = members[0].coarsening.schema.cardinalities[:-1]
     demand([table.shape for table in counts] == [(size,) for size in sizes], "the counts of values do not fit")

@@ -56,12 +56,13 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """A fitted ensemble over the states of a grid."""
+    """A fitted ensemble over the states of a grid; ``class_counts`` are its training rows by class."""
 
     schema: Schema
     members: list[Member]
     weights: Floats
     log_prior: Floats
+    class_counts: Floats
     usual_missing: float
     corrections: list[Families] = field(default_factory=list)
     fade: float = 1.0
@@ -84,14 +85,15 @@ class Pooled:
 
     def logits(self, codes: Codes, *, n_jobs: int | None = None) -> Floats:
         """Return log P(class | observed), up to a constant per row."""
-        plain, correction = self.evidence(codes, n_jobs=n_jobs)
-        if not self.corrections:
-            return self.log_prior + self.plain_temperature * plain
-        return self.log_prior + self.faded(codes, plain, correction, self.fade)
+        return self.log_prior + self.tempered(codes, *self.evidence(codes, n_jobs=n_jobs))
+
+    def tempered(self, codes: Codes, plain: Floats, correction: Floats) -> Floats:
+        """Return the evidence that is added to the prior; see :meth:`faded`."""
+        return self.faded(codes, plain, correction, self.fade) if self.corrections else self.plain_temperature * plain
 
     def faded(self, codes: Codes, plain: Floats, correction: Floats, fade: float) -> Floats:
-        """Return the tempered evidence: less of the correction, the more values are missing."""
-        full = self.fading(codes, fade)[:, None]
+        """Return the tempered evidence, rows first: less of the correction, the more values are missing."""
+        full = self.fading(codes, fade).reshape(-1, *(1,) * (plain.ndim - 1))
         return (1.0 - full) * self.plain_temperature * plain + full * self.temperature * (plain + correction)
 
     def with_prior(self, log_prior: Floats) -> Pooled:
@@ -160,12 +162,13 @@ def learn_pooled(table: CodedTable, plan: Plan) -> Training:
     found = run_threads(learn, list(zip(kinds, range(plan.n_members), strict=True)), threads)
     members, left_out = [member for member, _ in found], np.stack([part for _, part in found])
     labels = table.codes[-1].astype(np.int64)
-    log_prior, prior_left_out = class_priors(labels, table.weights, schema.cardinalities[-1])
+    n_classes = schema.cardinalities[-1]
+    log_prior, prior_left_out = class_priors(labels, table.weights, n_classes)
     weights = _weigh(left_out, prior_left_out, table, plan)
     missing = (table.codes[:-1] == missing_code(table.codes)).sum(axis=0)
     usual = float(np.average(missing, weights=table.weights))
     honest = prior_left_out + np.tensordot(weights, left_out, 1)
-    pooled = Pooled(schema, members, weights, log_prior, usual)
+    pooled = Pooled(schema, members, weights, log_prior, count_classes(labels, table.weights, n_classes), usual)
     return Training(pooled, {key: part.codes for key, part in tables.items()}, labels, table.weights, honest)
 
 
@@ -191,9 +194,14 @@ def _random_cuts(
     return random_quantile_cuts(values, weights, rng)
 
 
+def count_classes(labels: Array, weights: Floats | None, n_classes: int) -> Floats:
+    """Count the rows of every class."""
+    return np.bincount(labels, weights, n_classes).astype(np.float64)
+
+
 def class_priors(labels: Array, weights: Floats | None, n_classes: int) -> tuple[Floats, Floats]:
     """Return log P(class), and for every row log P(class) without it; a row of weight w stands for w rows."""
-    counts = np.bincount(labels, weights, n_classes) + CLASS_PRIOR
+    counts = count_classes(labels, weights, n_classes) + CLASS_PRIOR
     lost = np.ones(len(labels)) if weights is None else np.minimum(weights, 1.0)
     left_out = np.tile(counts, (len(labels), 1))
     left_out[np.arange(len(labels)), labels] -= lost

@@ -57,7 +57,6 @@ class PooledClassifier(TablePredictor):
 
     predict_joint_log_proba = log_likelihood = aic = bic = Absent(NO_JOINT)
     partial_fit = forget = fit_counts = Absent("structures and weights are learnt from all rows; use fit with all.")
-    predict_proba_interval = Absent("its networks share their rows; predict_set has guaranteed coverage instead.")
     arc_frequencies = Absent("its networks are random; ``network_`` of Classifier has one to read.")
     leave_one_out_proba = leave_one_out_measures = Absent(
         "``choice_.held_out`` of Classifier has posteriors of rows that were held out, which are more honest."
@@ -134,6 +133,41 @@ class PooledClassifier(TablePredictor):
 
     def _joint(self, codes: Codes) -> Floats:
         return self.model_.logits(codes, n_jobs=self.n_jobs)
+
+    def predict_proba_interval(
+        self, X: Any, *, level: float = 0.9, n_draws: int = 500, random_state: Any = 0
+    ) -> tuple[Floats, Floats]:
+        """Return credible intervals of the class probabilities: how far they may be off for want of rows.
+
+        Every draw takes one of the networks, by its weight, in place of the whole pool: the networks share their rows,
+        so their errors do not average out. Its CPT entries are beta variates with the mean and the variance that their
+        hierarchical Dirichlet posterior has, the uncertainty of the contexts above included. The class prior is drawn
+        as well, unless it was given; cut points, weights, concentrations, temperatures and the correction of
+        :class:`Classifier` are held. An interval that would leave the prediction out is extended to it.
+
+        With missing values the likelihood of a network is summed out as in prediction, and a value varies as its
+        distribution given the parents before the first missing one does; this part is an approximation.
+
+        Parameters
+        ----------
+        X : rows
+        level : float, default 0.9
+            Posterior probability of each interval; the tails on both sides are equal, unless it was extended.
+        n_draws : int, default 500
+        random_state : int, Generator, RandomState or None, default 0
+            The interval of a row does not depend on the other rows.
+
+        Returns
+        -------
+        low, high : arrays of the shape of ``predict_proba``
+        """
+        from tanbark.estimators.ensemble.intervals import pooled_interval
+
+        codes, fixed = self._codes(X), self.class_prior is not None
+        return pooled_interval(
+            self.model_, codes, level=level, n_draws=n_draws, random_state=random_state, fixed_prior=fixed,
+            n_jobs=self.n_jobs,
+        )  # fmt: skip
 
     def _explained(self) -> Explained:
         n = self.schema_.target

@@ -143,15 +143,21 @@ class Drawing:
         return found
 
 
-def proba_interval(
-    model: NetworkClassifier, codes: Codes, *, level: Any, n_draws: Any, random_state: Any
-) -> tuple[Floats, Floats]:
-    """Return the lower and upper ends of the credible intervals; see ``predict_proba_interval``."""
+def read_drawing(level: Any, n_draws: Any, random_state: Any) -> tuple[tuple[float, float], np.random.Generator]:
+    """Validate the options of intervals; return the probabilities below their ends, and the generator of the draws."""
     fraction = check_fraction("level", level, inside=True)
     check_count("n_draws", n_draws, least=2)
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
-    seeds = np.random.default_rng(random_state).integers(0, 2**63, int(n_draws)).tolist()
+    return ((1.0 - fraction) / 2.0, (1.0 + fraction) / 2.0), np.random.default_rng(random_state)
+
+
+def proba_interval(
+    model: NetworkClassifier, codes: Codes, *, level: Any, n_draws: Any, random_state: Any
+) -> tuple[Floats, Floats]:
+    """Return the lower and upper ends of the credible intervals; see ``predict_proba_interval``."""
+    tails, rng = read_drawing(level, n_draws, random_state)
+    seeds = rng.integers(0, 2**63, int(n_draws)).tolist()
     n_rows, n_classes = codes.shape[1], len(model.classes_)
     low, high = np.empty((n_rows, n_classes)), np.empty((n_rows, n_classes))
     nothing = np.full((codes.shape[0], 1), missing_code(codes), codes.dtype)
@@ -168,7 +174,6 @@ def proba_interval(
             if impossible.any():
                 posterior[impossible] = normalize(model._joint_of(network, nothing), logs=False)[0]
             drawn[draw] = posterior
-        tails = ((1.0 - fraction) / 2.0, (1.0 + fraction) / 2.0)
         low[first:last], high[first:last] = np.quantile(drawn, tails, axis=0)
     return np.minimum(low, proba), np.maximum(high, proba)
 
