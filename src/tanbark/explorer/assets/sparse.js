@@ -43,6 +43,9 @@ class Row {
     this.states = Int32Array.from(states);
     this.depths = network.parents.map((parents) => parents.length + 1);
     this.variable = new Uint8Array(states.length);
+    this.costs = new Float64Array(states.length);
+    this.stamps = new Int32Array(states.length);
+    this.stamp = 0;
   }
 
   run() {
@@ -134,11 +137,12 @@ class Row {
       this.free += entries;
       this.factors.push({ axes, values: dry ? null : this.fillFactor(f, axes, entries) });
     }
-    const left = new Set([...variable.keys()].filter((f) => variable[f] === 1 && f !== this.keep));
-    while (left.size) {
-      const v = this.cheapest(left);
+    const left = variable.slice();
+    if (this.keep >= 0) left[this.keep] = 0;
+    this.costs.fill(0);
+    for (let v = this.cheapest(left); v >= 0; v = this.cheapest(left)) {
       if (!this.sumOut(v, dry)) return v;
-      left.delete(v);
+      left[v] = 0;
     }
     return null;
   }
@@ -178,17 +182,32 @@ class Row {
     return found;
   }
 
-  /* The variable whose elimination makes the smallest product; ties go to the first. */
+  /* The variable whose elimination makes the smallest product; ties go to the first. Costs that no elimination has changed
+     are kept. */
   cheapest(left) {
-    const { sizes } = this.network;
     let [best, least] = [-1, Infinity];
-    for (const v of [...left].sort((a, b) => a - b)) {
-      const union = new Set(this.factors.filter(({ axes }) => axes.includes(v)).flatMap(({ axes }) => axes));
-      let entries = 1;
-      for (const a of union) entries *= sizes[a];
-      if (entries < least) [best, least] = [v, entries];
+    for (let v = 0; v < left.length; v++) {
+      if (left[v] === 0) continue;
+      if (this.costs[v] === 0) this.costs[v] = this.cost(v);
+      if (this.costs[v] < least) [best, least] = [v, this.costs[v]];
     }
     return best;
+  }
+
+  /* The entries of the product of all factors with v. */
+  cost(v) {
+    const { sizes } = this.network;
+    const stamp = ++this.stamp;
+    let entries = 1;
+    for (const { axes } of this.factors) {
+      if (!axes.includes(v)) continue;
+      for (const a of axes) {
+        if (this.stamps[a] === stamp) continue;
+        this.stamps[a] = stamp;
+        entries *= sizes[a];
+      }
+    }
+    return entries;
   }
 
   /* Multiply the factors with v and sum over its states; give whether that was small enough. */
@@ -207,7 +226,8 @@ class Row {
     }
     const size = entries / sizes[v];
     if (this.free + size > limits.workspace) return false;
-    this.factors = this.factors.filter((factor) => !members.includes(factor));
+    this.factors = this.factors.filter(({ axes }) => !axes.includes(v));
+    for (const a of union) this.costs[a] = 0;
     const values = dry ? null : this.multiply(v, union, members, size);
     if (union.length) {
       this.free += size;
