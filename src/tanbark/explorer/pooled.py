@@ -7,6 +7,7 @@ from typing import Any
 from tanbark.errors import TableTooLargeError
 from tanbark.estimators.ensemble.coarsening import merge_to
 from tanbark.estimators.ensemble.member import Member
+from tanbark.estimators.ensemble.pooled import CLASS_PRIOR
 from tanbark.estimators.ensemble.reading import shorten_member
 from tanbark.estimators.models.ensemble import PooledClassifier
 from tanbark.explorer.packing import pack, pack_families, pack_tree
@@ -48,6 +49,7 @@ def pool_data(model: PooledClassifier, reading: Network) -> dict[str, Any]:
     return {
         "networks": len(pooled.members),
         "log_prior": pack(pooled.log_prior),
+        "class_shapes": pack(pooled.class_counts + CLASS_PRIOR) if model.class_prior is None else None,
         **{name: getattr(pooled, name) for name in ("usual_missing", "fade", "temperature", "plain_temperature")},
         "limits": _limits(),
         "grid": [list(column.cuts) if column.kind == "interval" else None for column in grid.features],

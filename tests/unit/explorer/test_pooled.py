@@ -273,6 +273,27 @@ def test_other_variables_are_those_of_the_network_to_read(read):
                 assert answer["marginals"][node] == pytest.approx(np.asarray(clf.network_.query(name, known)), abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["ensemble", "classifier", "prior", "rule"])
+def test_intervals_are_those_of_python(read, name):
+    clf, X = fitted(name)
+    rows = asked(X, n=8)
+    told = (
+        read()
+        .open(clf)
+        .tab.evaluate(
+            """([data, rows]) => { const model = new tanbark.Model(data); return rows.map((row) => {
+          const known = row.map((value, node) => value === null ? null :
+            model.observed(node, tanbark.codeValue(model.columns[node], value), Number(value)));
+          return tanbark.finish(tanbark.intervals(model, model.target, [...known, null], 0.9, 6000)); }); }""",
+            [page_data(clf), texts(rows)],
+        )
+    )
+    low, high = clf.predict_proba_interval(rows, n_draws=6000)
+    assert np.array(told)[:, :, 0] == pytest.approx(low, abs=0.03)
+    assert np.array(told)[:, :, 1] == pytest.approx(high, abs=0.03)
+    assert (high - low).max() > 0.12, "the intervals are not wide enough to compare"
+
+
 # ---------------------------------------------------------------------- reading the page
 
 
@@ -335,7 +356,7 @@ def test_why_next_and_other_variables_on_the_page(read):
     )
     assert first in clf.schema_.names
     assert "town" not in reader.tab.locator("#next li .link").all_inner_texts()
-    assert "interval" not in shown(reader, "#posterior")
+    assert "90 % interval" in shown(reader, "#posterior")
     reader.tab.locator("#ask").select_option(label="town")
     assert "From the network to read" in shown(reader, "#posterior")
     reader.tab.locator("#ask").select_option(label="kind")

@@ -182,7 +182,7 @@ class App {
     }
     tasks.stop("intervals");
     this.posterior.showIntervals(null);
-    if (hasIntervals(model) && !found.impossible) {
+    if (hasIntervals(model, target) && !found.impossible) {
       tasks.run("intervals", intervals(model, target, likelihoods.slice(), LEVEL), (ranges) => this.posterior.showIntervals(ranges));
     }
   }

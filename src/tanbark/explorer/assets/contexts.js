@@ -25,30 +25,32 @@ function growTree(packed, size) {
       if (children[at] >= 0) above[children[at]] = levels[level] + Math.floor((at - starts[level]) / states[level]);
     }
   }
-  return { children, starts, probabilities: shrink(packed, size, above) };
+  return { children, starts, concentrations: unpack(packed.concentrations), ...shrink(packed, size, above) };
 }
 
+/* The distributions of the contexts, and the rows of each. */
 function shrink(packed, size, above) {
   const { levels } = packed;
   const [held, heldStates, concentrations] = [unpack(packed.held), unpack(packed.held_states), unpack(packed.concentrations)];
   const found = new Float64Array(levels[levels.length - 1] * size);
+  const totals = new Float64Array(held.length);
   found.set(unpack(packed.root));
+  totals[0] = sum(unpack(packed.counts[0]));
   let place = held[0];
   for (let level = 1; level < packed.counts.length; level++) {
     const values = unpack(packed.counts[level]);
     const c = concentrations[level];
     let next = 0;
     for (let v = levels[level]; v < levels[level + 1]; v++) {
-      let total = c;
-      for (let k = 0; k < held[v]; k++) total += values[next + k];
+      for (let k = 0; k < held[v]; k++) totals[v] += values[next + k];
       for (let s = 0; s < size; s++) found[v * size + s] = c * found[above[v] * size + s];
       for (let k = 0; k < held[v]; k++) found[v * size + heldStates[place + k]] += values[next + k];
-      for (let s = 0; s < size; s++) found[v * size + s] /= total;
+      for (let s = 0; s < size; s++) found[v * size + s] /= totals[v] + c;
       next += held[v];
       place += held[v];
     }
   }
-  return found;
+  return { probabilities: found, totals };
 }
 
 /* Corrections of the log-posterior: one for every family, that of the longest context which was seen. */

@@ -14,6 +14,7 @@ class Pool {
     this.reading = data.reading.map(unpack);
     this.kinds = data.kinds.map(({ lookups, sizes }) => ({ lookups: lookups.map(unpack), sizes }));
     this.valueCounts = data.value_counts;
+    this.classShapes = data.class_shapes === null ? null : unpack(data.class_shapes);
     this.rows = Math.max(0, ...data.value_counts.map(sum));
     this.members = data.members.map((member) => ({
       kind: member.kind,
@@ -67,7 +68,7 @@ class Pool {
 
   /* log P(class | evidence) up to a constant. */
   logits(evidence) {
-    return this.combined(this.pooled(this.kinds.map((_, kind) => this.entered(kind, evidence))), evidence);
+    return this.combined(this.pooled(this.kinds.map((_, kind) => this.entered(kind, evidence))), this.change(evidence));
   }
 
   /* The weighted sum of log P(evidence | class) over the networks; the evidence is that of every kind of intervals. */
@@ -91,14 +92,52 @@ class Pool {
     return found;
   }
 
-  /* Prior, networks and correction; the last fades with every value that is missing beyond the usual number. */
-  combined(pooled, evidence) {
-    const { logPrior, temperature, plain_temperature: plain, usual_missing: usual, fade } = this;
-    if (!this.corrected) return Array.from(pooled, (value, c) => logPrior[c] + plain * value);
-    const correction = this.correction(evidence);
+  /* The correction and its factor, which falls with every value that is missing beyond the usual number. */
+  change(evidence) {
+    if (!this.corrected) return null;
     const missing = evidence.slice(0, this.target).filter((given, column) => this.exactState(0, column, given) < 0).length;
-    const full = fade ** Math.max(missing - usual, 0);
+    return { correction: this.correction(evidence), full: this.fade ** Math.max(missing - this.usual_missing, 0) };
+  }
+
+  /* Prior, networks and correction. */
+  combined(pooled, change, logPrior = this.logPrior) {
+    const { temperature, plain_temperature: plain } = this;
+    if (change === null) return Array.from(pooled, (value, c) => logPrior[c] + plain * value);
+    const { correction, full } = change;
     return Array.from(pooled, (value, c) => logPrior[c] + (1 - full) * plain * value + full * temperature * (value + correction[c]));
+  }
+
+  /* Drawn posteriors of the class. Each takes one network, by its weight, in place of the pool; entries of its CPTs and the
+     class prior are drawn, weights and correction are held. A feature with evidence varies as its distribution given the
+     parents before the first missing one does, as in Python's predict_proba_interval. */
+  *drawn(evidence, draws, random) {
+    const change = this.change(evidence);
+    const entered = this.kinds.map((_, kind) => this.entered(kind, evidence));
+    const members = this.members.filter(({ network }) => network !== null);
+    const total = sum(members.map(({ weight }) => weight));
+    const prepared = new Map();
+    const found = [];
+    for (let draw = 0; draw < draws; draw++) {
+      let logs = new Float64Array(this.logPrior.length);
+      if (members.length) {
+        const member = members[drawState(members.map(({ weight }) => weight / total), random)];
+        if (!prepared.has(member)) prepared.set(member, this.prepare(member, entered));
+        logs = drawLogs(prepared.get(member), random).map((log) => total * log);
+      }
+      const prior = this.classShapes === null ? this.logPrior : drawCells(Array.from(this.classShapes), random, 1).map(Math.log);
+      const { probabilities } = normalise(this.withClass(this.combined(logs, change, prior), evidence));
+      if (probabilities !== null) found.push(probabilities);
+      yield;
+    }
+    return found;
+  }
+
+  /* log P(evidence | class) of a network, and the moments of the entries of all features with evidence, by class. */
+  prepare({ kind, columns, network }, entered) {
+    const [states, soft] = chosen(entered[kind], columns);
+    const known = [...states.keys()].filter((f) => states[f] >= 0 || soft[f] !== null);
+    const moments = known.map((f) => Array.from(this.logPrior, (_, c) => entryMoments(network, f, states, soft[f], c)));
+    return { logs: network.infer(states, soft).logs, moments };
   }
 
   /* For every column without evidence, by how many bits the entropy of the class is expected to fall when its state in
@@ -106,7 +145,7 @@ class Pool {
   *information(evidence) {
     const entered = this.kinds.map((_, kind) => this.entered(kind, evidence));
     const before = this.pooled(entered);
-    const { probabilities } = normalise(this.withClass(this.combined(before, evidence), evidence));
+    const { probabilities } = normalise(this.withClass(this.combined(before, this.change(evidence)), evidence));
     const bits = new Array(this.target + 1).fill(0);
     for (let column = 0; column < this.target; column++) {
       if (evidence[column] !== null || probabilities === null) continue;
@@ -140,7 +179,7 @@ class Pool {
       if (!(chances[s] > 0)) return 0;
       const known = evidence.slice();
       known[column] = outcome;
-      return (chances[s] / weights) * entropy(normalise(this.withClass(this.combined(pooled[s], known), evidence)).probabilities);
+      return (chances[s] / weights) * entropy(normalise(this.withClass(this.combined(pooled[s], this.change(known)), evidence)).probabilities);
     });
     return entropy(probabilities) - sum(after);
   }
@@ -207,4 +246,18 @@ function chosen({ states, soft }, columns) {
 /* Entropy in bits. */
 function entropy(probabilities) {
   return probabilities.reduce((all, p) => (p > 0 ? all - (p * Math.log(p)) / NATS_PER_BIT : all), 0);
+}
+
+/* Logarithms of likelihoods with their entries drawn: beta variates with the same mean and variance. */
+function drawLogs({ logs, moments }, random) {
+  const found = logs.slice();
+  for (const classes of moments) {
+    classes.forEach(({ mean, variance }, c) => {
+      if (!(variance > 0)) return;
+      const rows = (mean * (1 - mean)) / variance - 1;
+      const less = drawLogGamma((1 - mean) * rows, random) - drawLogGamma(mean * rows, random);
+      found[c] -= Math.max(less, 0) + Math.log1p(Math.exp(-Math.abs(less))) + Math.log(mean);
+    });
+  }
+  return found;
 }

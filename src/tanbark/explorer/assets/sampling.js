@@ -1,6 +1,7 @@
 /* Chance in the page, always from the same seed: how odd the evidence is, and how far the tables may be off. */
 
 const DRAWS = 300;
+const POOLED_DRAWS = 1000; // each is of one network, and takes little time
 const MOST_FOR_INTERVALS = 3e5; // entries of all cliques beyond which 300 draws would take too long
 
 /* Numbers between 0 and 1, 53 bits each, from a seed (xorshift128 by Marsaglia, 2003). */
@@ -124,27 +125,33 @@ function drawCells(shapes, random, power) {
 }
 
 /* Whether the page knows how sure the tables are. */
-function hasIntervals(model) {
+function hasIntervals(model, target) {
+  if (model.pooled(target)) return true;
   const known = model.data.mass !== null && model.data.mass.some((mass) => mass !== null);
   return known && (model.weighted || sum(model.engine.tree.lengths) <= MOST_FOR_INTERVALS);
 }
 
 /* Credible intervals of the target's posterior: low and high for every state, extended to the posterior itself. */
-function* intervals(model, target, likelihoods, level) {
+function* intervals(model, target, likelihoods, level, draws = model.pooled(target) ? POOLED_DRAWS : DRAWS) {
   const random = makeRandom(11);
-  const drawn = [];
-  for (let draw = 0; draw < DRAWS; draw++) {
-    const base = model.engine.prepare(drawTables(model, random));
-    const { probabilities } = normalise(model.logJoint(target, likelihoods, base));
-    if (probabilities !== null) drawn.push(probabilities);
-    yield;
-  }
+  const drawn = yield* model.pooled(target) ? model.pool.drawn(likelihoods, draws, random) : drawnPosteriors(model, target, likelihoods, draws, random);
   if (!drawn.length) return null;
   const own = normalise(model.logJoint(target, likelihoods)).probabilities ?? drawn[0];
   return drawn[0].map((_, c) => {
     const sorted = drawn.map((probabilities) => probabilities[c]).sort((a, b) => a - b);
     return [Math.min(quantile(sorted, (1 - level) / 2), own[c]), Math.max(quantile(sorted, (1 + level) / 2), own[c])];
   });
+}
+
+function* drawnPosteriors(model, target, likelihoods, draws, random) {
+  const drawn = [];
+  for (let draw = 0; draw < draws; draw++) {
+    const base = model.engine.prepare(drawTables(model, random));
+    const { probabilities } = normalise(model.logJoint(target, likelihoods, base));
+    if (probabilities !== null) drawn.push(probabilities);
+    yield;
+  }
+  return drawn;
 }
 
 /* Linear interpolation between the sorted values, as NumPy does. */

@@ -36,6 +36,31 @@ class SparseNetwork {
   }
 }
 
+/* The mean and the variance of P(f = its state | parents, class), or of the sum over its likelihood, under the posterior of
+   its tree: every context is Dirichlet around the one above, a context without rows as well. A parent without a state ends
+   the context. */
+function entryMoments(network, f, states, likelihood, label) {
+  const { children, starts, concentrations, probabilities, totals } = network.trees[f];
+  const levels = network.levels[f];
+  const size = network.sizes[f];
+  const entry = (v) => (likelihood === null ? probabilities[v * size + states[f]] : likelihood.reduce((all, l, s) => all + l * probabilities[v * size + s], 0));
+  let mean = entry(0);
+  let variance = (mean * (1 - mean)) / (totals[0] + concentrations[0] + 1);
+  let v = 0;
+  for (let level = 0; level <= network.parents[f].length; level++) {
+    const parent = network.parents[f][level - 1];
+    const state = level === 0 ? label : states[parent];
+    if (state < 0) break;
+    if (v >= 0) v = children[starts[level] + (v - levels[level]) * (level === 0 ? network.nClasses : network.sizes[parent]) + state];
+    const concentration = concentrations[level + 1];
+    const total = concentration + (v >= 0 ? totals[v] : 0);
+    const above = variance * (concentration / total) ** 2;
+    if (v >= 0) mean = entry(v);
+    variance = above + (mean * (1 - mean) - above) / (total + 1);
+  }
+  return { mean, variance };
+}
+
 /* The evidence of one row in one network. */
 class Row {
   constructor(network, states, soft, keep) {
