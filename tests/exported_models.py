@@ -38,8 +38,14 @@ def makers():
     yield "tempered", tb.TAN(temperature=0.6)
     yield "tempered zeros", tb.TAN(temperature=0.1, parameters=0)
     yield "tempered kdb", tb.KDB(max_parents=2, temperature="auto")
+    yield "corrected naive", tb.NaiveBayes(parameters=tb.Discriminative(penalty=1.0, rounds=8))
+    yield "corrected tan", tb.TAN(parameters=tb.Discriminative(penalty=1.0, rounds=8))
+    yield "corrected kdb", tb.KDB(max_parents=3, parameters=tb.Discriminative(penalty=0.5, rounds=16))
+    yield "corrected category", tb.TAN(missing="category", parameters=tb.Discriminative(penalty=1.0, rounds=8))
+    yield "normalised", tb.TAN(parameters=tb.Discriminative(penalty=1.0, normalize=True), temperature=0.8)
     for name, arcs in GRAPHS.items():
         yield name, tb.FixedStructure(arcs)
+        yield f"corrected {name}", tb.FixedStructure(arcs, parameters=tb.Discriminative(penalty=1.0, rounds=8))
         yield f"tempered {name}", tb.FixedStructure(arcs, temperature=1.5)
 
 
@@ -53,7 +59,7 @@ POOLED = {
 
 
 def learnt(name):
-    X, y = rows(1, gaps=0.1 if name == "gap states" else 0.0)
+    X, y = rows(1, gaps=0.1 if name in {"gap states", "corrected category"} else 0.0)
     return {**MODELS, **POOLED}[name].fit(X, y)
 
 

@@ -164,7 +164,8 @@ def _shown(loaded: Any, network: Any) -> dict[str, Any]:
 @click.option("--out", default="-", metavar="FILE", help="By default standard output.")
 @click.option("--table", "relation", default="rows", show_default=True, help="For sql: the table to score.")
 @click.option("--keep", multiple=True, metavar="NAME", help="For sql: copy a column to the answer, such as an id.")
-def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...]) -> None:
+@click.option("--max-size", type=int, default=50_000_000, show_default=True, help="For sql: the most characters.")
+def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...], max_size: int) -> None:
     """Write a model for another program: as a network file, a picture, a SELECT, or a Python module without imports.
 
     MODEL is a model file, or a BIF, XMLBIF, NET or UAI file.
@@ -180,7 +181,7 @@ def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...
 
     loaded = load_model(model)
     writers: dict[str, Any] = {name: each.dumps for name, each in FORMATS.items()}
-    scorers = {"sql": lambda found: to_sql(found, table=relation, keep=keep), "python": to_python}
+    scorers = {"sql": lambda found: to_sql(found, table=relation, keep=keep, max_size=max_size), "python": to_python}
     writer = find("--to", form, {**writers, **scorers})
     write(writer(loaded if form in scorers else network_of(loaded, model)), out)
 

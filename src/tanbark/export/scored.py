@@ -1,4 +1,4 @@
-"""The network that a scorer is written from."""
+"""What a scorer is written from: a network and its correction, or pooled networks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from tanbark.errors import OptionError
 from tanbark.graph import Network
+from tanbark.table import Schema
 
 
 def is_pooled(model: Any) -> bool:
@@ -13,23 +14,25 @@ def is_pooled(model: Any) -> bool:
     return hasattr(type(model), "networks_")
 
 
+def pooled_model(model: Any) -> tuple[Any, Schema]:
+    """Return the pooled networks of a fitted ensemble, and its columns."""
+    if not hasattr(model, "model_"):
+        msg = f"This {type(model).__name__} is not fitted yet. Call fit first."
+        raise OptionError(msg)
+    return model.model_, model.schema_
+
+
+def correction_of(model: Any) -> Any:
+    """Return the boosted correction of a classifier with one network, or None."""
+    parameters: Any = getattr(model, "parameters_", None)
+    return parameters.correction_ if getattr(parameters, "corrects", False) else None
+
+
 def scored_network(model: Any, purpose: str) -> Network:
-    """Return a network with a class, or that of a classifier whose predictions are those of its network.
+    """Return a network with a class, or that of a classifier with one network.
 
     ``purpose`` begins the message of the error for anything else.
     """
-    if getattr(getattr(model, "parameters_", None), "corrects", False):
-        msg = (
-            f"{purpose} by a network alone, and this {type(model).__name__} corrects what its network predicts. Use "
-            "Discriminative(normalize=True), or export network_, which predicts without the correction."
-        )
-        raise OptionError(msg)
-    if is_pooled(model):
-        msg = (
-            f"{purpose} by one network, and this {type(model).__name__} pools many. Use to_python, or a classifier "
-            "with one network, such as TAN or KDB; network_ of Classifier can be exported too, but predicts less well."
-        )
-        raise OptionError(msg)
     network = getattr(model, "network_", model)
     if not isinstance(network, Network) or not network.schema.has_class:
         msg = f"{purpose} for a class; pass a network with a class, or a classifier with one network, such as TAN."

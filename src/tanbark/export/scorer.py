@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.export.scored import is_pooled, scored_network
+from tanbark.export.scored import correction_of, is_pooled, pooled_model, scored_network
 from tanbark.graph import Network
 from tanbark.table import Schema
 
 MARK, END = "# the model goes here\n", "# end of the model\n"
 BEGINS, ENDS = "# prediction begins\n", "# prediction ends\n"
 CODES = {"float64": "d", "int32": "i", "int64": "q"}  # of the module array
-IMPORT, IMPORTS = "import bisect\n", "import array\nimport base64\nimport bisect\nimport zlib\n"
 
 
 def to_python(network: Network) -> str:
@@ -30,7 +29,7 @@ def to_python(network: Network) -> str:
     Parameters
     ----------
     network : Network, or a classifier with one or with several pooled
-        Only a classifier has a temperature.
+        Only a classifier has a temperature or a correction.
 
     Examples
     --------
@@ -45,12 +44,11 @@ def to_python(network: Network) -> str:
     head, tail = template.split(MARK)
     _, tail = tail.split(END)
     if not is_pooled(network):
-        temperature = float(getattr(network, "temperature_", 1.0))
-        return head + _model(scored_network(network, "A scorer predicts"), temperature) + _unmarked(tail)
+        return head + _model(network) + _unmarked(tail)
     before, rest = tail.split(BEGINS)
     _, after = rest.split(ENDS)
     _, prediction = _template("scorer_template_pooled.py").split(BEGINS)
-    return head.replace(IMPORT, IMPORTS) + _pooled_model(network) + before + prediction + "\n\n" + after
+    return head + _pooled_model(network) + before + prediction + "\n\n" + after
 
 
 def _template(name: str) -> str:
@@ -71,9 +69,12 @@ def _columns(schema: Schema) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _model(network: Network, temperature: float) -> str:
+def _model(model: Any) -> str:
+    """Write one network, its temperature and its correction."""
+    network, correction = scored_network(model, "A scorer predicts"), correction_of(model)
     columns = _columns(network.schema)
     target = network.schema.columns[network.target]
+    temperature = float(getattr(model, "temperature_", 1.0) if correction is None else correction.temperature)
     return _assignments([
         ("COLUMNS", columns),
         ("LABELS", list(target.states())),
@@ -82,6 +83,8 @@ def _model(network: Network, temperature: float) -> str:
         ("CHILDREN", [list(children) for children in network.dag.children]),
         ("EXPONENTS", None if network.exponents is None else [float(power) for power in network.exponents]),
         ("TEMPERATURE", temperature),
+        ("BASE_TEMPERATURE", 1.0 if correction is None else float(correction.base_temperature)),
+        ("CORRECTION", None if correction is None else _packed(correction.families, correction.families._fields)),
     ])  # fmt: skip
 
 
@@ -89,7 +92,7 @@ def _pooled_model(model: Any) -> str:
     """Write the networks of an ensemble, with their large arrays packed."""
     from tanbark.inference.sparse_network import MOST_ENTRIES
 
-    pooled, schema = model.model_, model.schema_
+    pooled, schema = pooled_model(model)
     kinds = list({id(member.coarsening): member.coarsening for member in pooled.members}.values())
     prior = [float(value) if np.isfinite(value) else -1e300 for value in pooled.log_prior]
     networks = []

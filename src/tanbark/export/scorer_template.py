@@ -4,14 +4,18 @@ predict(row) and predict_proba(row) take a dict from column names to values; Non
 missing values, which are marginalised exactly. As a program: python this_file.py < rows.csv > predictions.csv
 """
 
+import array
+import base64
 import bisect
 import csv
 import math
 import sys
+import zlib
 from itertools import product
 
 # the model goes here
 COLUMNS, LABELS, AXES, TABLES, CHILDREN, EXPONENTS, TEMPERATURE = [], [], [], [], [], None, 1.0
+CORRECTION, BASE_TEMPERATURE = None, 1.0
 # end of the model
 TARGET = len(COLUMNS) - 1
 SIZES = [column["size"] for column in COLUMNS]
@@ -40,19 +44,65 @@ def encode(row):
     return states
 
 
+def unpack(kind, text):
+    """Read packed numbers; kind is a type code of the module array."""
+    values = array.array(kind, zlib.decompress(base64.b64decode(text)))
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values
+
+
+def add_correction(families, known, change):
+    """Add the corrections of all families; of a family, the columns before the first missing one count."""
+    for begin, end in zip(families["spans"], families["spans"][1:]):
+        root = context = families["firsts"][begin]
+        for entry in range(begin, end):
+            state = known.get(families["columns"][entry])
+            if state is None:
+                break
+            place = (context - families["firsts"][entry]) * families["states"][entry] + state
+            deeper = families["children"][families["starts"][entry] + place]
+            if deeper < 0:
+                break
+            context = deeper
+        if context > root:
+            for label in range(len(LABELS)):
+                change[label] += families["sums"][context * len(LABELS) + label]
+
+
 # prediction begins
+if CORRECTION:
+    CORRECTION = {_key: unpack(*_value) for _key, _value in CORRECTION.items()}
+
+
 def predict_proba(row):
     """Return the probability of every label."""
-    scores = log_joint(encode(row))
+    states = encode(row)
+    scores = log_joint(states)
     if max(scores) == -math.inf:  # the row has probability 0 under every class: use the prior
         scores = log_joint({})
-    if TEMPERATURE != 1.0:  # the exponent of P(observed values | label)
+    if CORRECTION:
+        scores = correct(scores, states)
+    elif TEMPERATURE != 1.0:  # the exponent of P(observed values | label)
         prior = [0.0 if score == -math.inf else score for score in log_joint({})]
         scores = [TEMPERATURE * score + (1.0 - TEMPERATURE) * p for score, p in zip(scores, prior)]
     top = max(scores)
     values = [math.exp(score - top) for score in scores]
     total = sum(values)
     return {label: value / total for label, value in zip(LABELS, values)}
+
+
+def correct(scores, states):
+    """Return the corrected logits; the correction counts with the fraction of the families that are complete."""
+    change, columns = [0.0] * len(LABELS), CORRECTION["columns"]
+    add_correction(CORRECTION, states, change)
+    spans = zip(CORRECTION["spans"], CORRECTION["spans"][1:])
+    whole = [all(column in states for column in columns[begin:end]) for begin, end in spans]
+    fraction = sum(whole) / len(whole) if whole else 1.0
+    power = fraction * TEMPERATURE + (1.0 - fraction) * BASE_TEMPERATURE
+    return [
+        prior + power * (score - prior) + fraction * more for prior, score, more in zip(log_joint({}), scores, change)
+    ]
 
 
 def log_joint(states):

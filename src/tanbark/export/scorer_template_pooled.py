@@ -1,27 +1,15 @@
 """What a scorer of pooled networks has in place of one network's prediction; :mod:`scorer_template` has the rest."""
 
-import array
-import base64
 import math
-import sys
-import zlib
 from itertools import product
 
-from tanbark.export.scorer_template import COLUMNS, LABELS, TOO_MANY, eliminate, encode
+from tanbark.export.scorer_template import COLUMNS, LABELS, TOO_MANY, add_correction, eliminate, encode, unpack
 
 LOG_PRIOR, USUAL_MISSING, FADE, TEMPERATURE, PLAIN_TEMPERATURE, KINDS, NETWORKS = [], 0.0, 1.0, 1.0, 1.0, [], []
 MOST_ENTRIES = 1
 
 
 # prediction begins
-def unpack(kind, text):
-    """Read packed numbers; kind is a type code of the module array."""
-    values = array.array(kind, zlib.decompress(base64.b64decode(text)))
-    if sys.byteorder == "big":
-        values.byteswap()
-    return values
-
-
 for _network in NETWORKS:
     for _part in _network["trees"] + ([_network["correction"]] if _network["correction"] else []):
         for _key, _value in _part.items():
@@ -96,21 +84,3 @@ def restrict(network, node, label, known):
         whole = {**known, **dict(zip(free, states))}
         values[states] = distribution(network, node, label, whole)[whole[node]]
     return free, values
-
-
-def add_correction(families, known, change):
-    """Add the corrections of all families; of a family, the columns before the first missing one count."""
-    for begin, end in zip(families["spans"], families["spans"][1:]):
-        root = context = families["firsts"][begin]
-        for entry in range(begin, end):
-            state = known.get(families["columns"][entry])
-            if state is None:
-                break
-            place = (context - families["firsts"][entry]) * families["states"][entry] + state
-            deeper = families["children"][families["starts"][entry] + place]
-            if deeper < 0:
-                break
-            context = deeper
-        if context > root:
-            for label in range(len(LABELS)):
-                change[label] += families["sums"][context * len(LABELS) + label]

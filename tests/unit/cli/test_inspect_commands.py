@@ -1,8 +1,10 @@
 """Explain, show, query, convert, explore and learners."""
 
 import json
+import sqlite3
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tanbark as tb
@@ -43,7 +45,7 @@ def test_query_and_convert(folder, tmp_path):
         told = json.loads(good("query", model, "-e", "spam=yes", "-e", "caps=0.9", "--target", "word", "--json"))
         assert told["probabilities"] == pytest.approx(np.asarray(wanted).tolist())
     assert good("query", folder / "model.json").split()[:2] == ["spam", "probability"]
-    assert "WITH tb_coded" in good("convert", folder / "model.json", "--to", "sql", "--table", "mails")
+    assert "WITH tb_read" in good("convert", folder / "model.json", "--to", "sql", "--table", "mails")
     assert '"mails"' in good("convert", folder / "model.json", "--to", "sql", "--table", "mails")
     compile(good("convert", folder / "model.json", "--to", "python"), "scorer", "exec")
 
@@ -91,4 +93,21 @@ def test_what_is_shown_of_a_pooled_classifier_is_its_network_to_read(pooled, fol
     assert good("convert", out, "--to", "bif") == tb.export.FORMATS["bif"].dumps(model.network_)
     assert good("explain", out, folder / "rows.csv", "--row", "3").startswith("row 3: P(spam")
     assert good("convert", out, "--to", "python").rstrip() == tb.export.to_python(model).rstrip()
-    assert "pools many" in bad("convert", out, "--to", "sql")
+
+
+def test_the_default_model_scores_in_a_database(pooled, folder, tmp_path):
+    _, out = pooled
+    good("convert", out, "--to", "sql", "--table", "mails", "--keep", "id", "--out", tmp_path / "score.sql")
+    frame = pd.read_csv(folder / "rows.csv")
+    with sqlite3.connect(":memory:") as connection:
+        frame.astype(str).replace("nan", "").to_sql("mails", connection, index=False)  # as .import does
+        found = pd.read_sql((tmp_path / "score.sql").read_text(encoding="utf-8"), connection)
+    assert found["id"].tolist() == frame["id"].astype(str).tolist()
+    model = tb.load(out)
+    features = frame[list(model.feature_names_in_)]
+    complete = features.notna().all(axis=1)
+    wanted = model.predict_proba(features)
+    names = [f"P(spam={label})" for label in model.classes_]
+    assert found.loc[complete, names].to_numpy(float) == pytest.approx(wanted[complete], abs=1e-9)
+    assert found.loc[~complete, names].isna().all(axis=None)
+    assert "more than max_size=1,000" in bad("convert", out, "--to", "sql", "--max-size", "1000")

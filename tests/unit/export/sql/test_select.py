@@ -1,34 +1,13 @@
 """A model as one SELECT, on DuckDB and SQLite, against Python."""
 
-import sqlite3
-
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
 import tanbark as tb
+from databases import ask_duckdb, ask_sqlite
 from exported_models import MODELS, learnt, posteriors, rows
-
-
-def ask_sqlite(sql, X):
-    with sqlite3.connect(":memory:") as connection:
-        X.reset_index(names="id").to_sql("rows", connection, index=False, dtype={"b": "REAL", "n": "REAL"})
-        cursor = connection.execute(sql)
-        return [name[0] for name in cursor.description], sorted(cursor.fetchall())
-
-
-def ask_duckdb(sql, X):
-    frame = X.reset_index(names="id").astype({"b": float, "n": float})
-    for column in ("a", "c", "flag"):
-        frame[column] = frame[column].astype("boolean" if column == "flag" else "string")
-    connection = duckdb.connect()
-    connection.register("frame", frame)
-    # pandas' NaN and, in older versions, <NA> are NULL in the table
-    columns = "id, nullif(a, '<NA>') a, nullif(b, 'nan') b, nullif(n, 'nan') n, nullif(c, '<NA>') c, flag"
-    connection.execute(f"CREATE TABLE rows AS SELECT {columns} FROM frame")
-    cursor = connection.execute(sql)
-    return [name[0] for name in cursor.description], sorted(cursor.fetchall())
 
 
 @pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
@@ -50,7 +29,10 @@ def test_sql_gives_the_probabilities_of_python(name, ask):
             exact += 1
             assert line[1:4] == pytest.approx(wanted.tolist(), abs=1e-12)
             assert line[4] == clf.classes_[np.argmax(wanted)]
-    trees = name in {"naive", "tan", "forest", "zeros", "weighted", "gap states", "tempered", "tempered zeros"}
+    trees = name in {
+        "naive", "tan", "forest", "zeros", "weighted", "gap states", "tempered", "tempered zeros", "corrected naive",
+        "corrected tan", "corrected category", "normalised",
+    }  # fmt: skip
     assert exact == 100 if trees else exact > 45
 
 
@@ -90,3 +72,28 @@ def test_what_sql_cannot_hold_is_refused():
         tb.export.to_sql(tb.NaiveBayes().fit(mixed, [0, 1, 0, 1]))
     with pytest.raises(tb.errors.OptionError, match="one network"):
         tb.export.to_sql(tb.AODE())
+    with pytest.raises(tb.errors.OptionError, match="max_size must be"):
+        tb.export.to_sql(learnt("tan"), max_size=0)
+    with pytest.raises(tb.errors.OptionError, match=r"about [0-9,]+ characters, more than max_size=1,000\."):
+        tb.export.to_sql(learnt("tan"), max_size=1000)
+
+
+def test_a_model_that_is_not_fitted_is_told():
+    for model in (tb.Classifier(), tb.NetworkEnsemble()):
+        for export in (tb.export.to_sql, tb.export.to_python):
+            with pytest.raises(tb.errors.OptionError, match="is not fitted yet"):
+                export(model)
+
+
+@pytest.mark.parametrize("ask", [ask_sqlite, ask_duckdb], ids=["sqlite", "duckdb"])
+def test_a_value_that_was_not_seen_has_no_prediction_where_it_is_an_error(ask):
+    X, y = rows(1)
+    for clf in (tb.TAN(handle_unknown="error"), tb.NetworkEnsemble(2, handle_unknown="error")):
+        clf.fit(X, y)
+        new = rows(2, 4)[0]
+        new.loc[1, "a"] = "never seen"
+        new.loc[2, "b"] = 17.0
+        _, found = ask(tb.export.to_sql(clf, keep=["id"]), new)
+        assert [line[1] is None for line in found] == [False, True, True, False]
+        assert [line[4] is None for line in found] == [False, True, True, False]
+        assert found[3][1:4] == pytest.approx(clf.predict_proba(new[3:])[0].tolist(), abs=1e-9)

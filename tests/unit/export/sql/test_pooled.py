@@ -1,0 +1,82 @@
+"""Pooled networks as one SELECT, on DuckDB and SQLite, against Python."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tanbark as tb
+from databases import ask_duckdb, ask_frame, ask_sqlite
+from exported_models import POOLED, learnt, rows
+
+ENGINES = pytest.mark.parametrize("ask", [ask_sqlite, ask_duckdb], ids=["sqlite", "duckdb"])
+
+
+@pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
+@ENGINES
+@pytest.mark.parametrize("name", POOLED)
+def test_complete_rows_have_the_probabilities_of_python_and_others_none(name, ask):
+    clf = learnt(name)
+    X = pd.concat([rows(2, 40)[0], rows(3, 20, gaps=0.3)[0]], ignore_index=True)
+    X.loc[0, "a"] = "never seen"
+    names, found = ask(tb.export.to_sql(clf, keep=["id"]), X)
+    assert names == ["id", "P(y=it's)", "P(y=no)", 'P(y=per"haps)', "predicted y"]
+    wanted = clf.predict_proba(X)
+    complete = [k > 0 and X.iloc[k].notna().all() for k in range(len(X))]
+    for line, posterior in zip(found, wanted, strict=True):
+        if complete[line[0]]:
+            assert line[1:4] == pytest.approx(posterior.tolist(), abs=1e-9)
+            assert line[4] == clf.classes_[np.argmax(posterior)]
+        else:
+            assert line[1:] == (None,) * 4
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_a_strong_correction_on_many_contexts(engine):
+    rng = np.random.default_rng(0)
+    parts = rng.integers(0, 3, (6, 300))
+    y = np.minimum(parts[0], parts[1]) + np.minimum(parts[2], parts[3]) >= 2
+    X = pd.DataFrame(parts.T.astype(object), columns=list("abcdef"))
+    clf = tb.Classifier(4).fit(X, y)
+    assert clf.choice_.rounds > 0
+    new = pd.DataFrame(rng.integers(0, 3, (80, 6)).astype(object), columns=list("abcdef"))
+    found = ask_frame(engine, tb.export.to_sql(clf), new)
+    assert np.array([line[:2] for line in found]) == pytest.approx(clf.predict_proba(new), abs=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_missing_values_of_columns_without_links_are_marginalised(engine):
+    X, y = rows(1)
+    clf = tb.NetworkEnsemble(3, 0).fit(X, y)
+    new = rows(3, 50, gaps=0.4)[0].astype({"b": float, "n": float})
+    found = ask_frame(engine, tb.export.to_sql(clf), new)
+    assert np.array([line[:3] for line in found]) == pytest.approx(clf.predict_proba(new), abs=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_columns_with_more_states_than_one_character_has(engine):
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(0, 60, 2000)
+    X = pd.DataFrame({f"x{k}": ((hidden + (rng.random(2000) < 0.2)) % 60).astype(str) for k in range(4)})
+    clf = tb.NetworkEnsemble(2, 2).fit(X, hidden % 7)
+    found = ask_frame(engine, tb.export.to_sql(clf), X[:60])
+    assert np.array([line[:7] for line in found]) == pytest.approx(clf.predict_proba(X[:60]), abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
+def test_models_without_families_or_with_one_class():
+    X = pd.DataFrame({"a": ["u"] * 8, "n": [1.0] * 8})
+    y = ["x", "y"] * 4
+    for labels in (y, ["x"] * 8):
+        clf = tb.NetworkEnsemble(2).fit(X, labels)
+        found = ask_frame("sqlite", tb.export.to_sql(clf), X[:2])
+        assert [list(line[:-1]) for line in found] == clf.predict_proba(X[:2]).tolist()
+
+
+def test_a_model_that_is_too_large_is_told_with_its_size():
+    clf = learnt("classifier")
+    size = len(tb.export.to_sql(clf))
+    with pytest.raises(tb.errors.OptionError, match="more than max_size") as raised:
+        tb.export.to_sql(clf, max_size=size // 3)
+    told = int(str(raised.value).split("about ")[1].split(" ")[0].replace(",", ""))
+    assert size / 3 < told < 3 * size
+    assert tb.export.to_sql(clf, max_size=size) == tb.export.to_sql(clf)
