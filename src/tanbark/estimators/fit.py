@@ -19,7 +19,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.options import TableOptions
 from tanbark.estimators.scan import as_scan, is_scan, note_schema, open_counts
-from tanbark.estimators.training import check_same_length, chosen_rows, code_rows, encode_training, kept_rows
+from tanbark.estimators.training import code_further, encode_training
 from tanbark.params import Smoothing
 from tanbark.table import CodedTable, Schema
 
@@ -212,16 +212,7 @@ class TableLearner(TableOptions, BaseEstimator):
         return self.counts_
 
     def _count_further(self, X: Any, y: Any, sample_weight: Any, *, grow: bool) -> StoredCounts:
-        raw = inputs.read_features(self, X)
-        _, labels = inputs.read_labels(y, self.classes_)
-        weights = inputs.read_weights(sample_weight, raw.n_rows)
-        check_same_length(raw.n_rows, len(labels))
-        raw, labels, weights = chosen_rows(kept_rows(self, raw, weights), raw, labels, weights)
-        if grow:
-            self.encoder_ = self.encoder_.extended(raw)
-            self.schema_ = Schema((*self.encoder_.columns, self.schema_.columns[-1]))
-        table = code_rows(self, raw, labels, weights, handle_unknown="marginalize" if grow else "error")
-        return self._keep(table)
+        return self._keep(code_further(self, X, y, sample_weight, grow=grow))
 
     def _keep(self, table: CodedTable) -> StoredCounts:
         """Count all that learning step by step must keep, unless a table is too large."""

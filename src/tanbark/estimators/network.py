@@ -35,6 +35,7 @@ from tanbark.params import Laplace, Smoothing, as_smoothing, family_counts, fit
 from tanbark.structure import LEARNERS, Learner
 from tanbark.structure.registry import FOLDS
 from tanbark.structure.trace import History
+from tanbark.table import CodedTable
 
 MISSING = ("available-case", "em", "category", "drop")
 
@@ -267,6 +268,11 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         """
         check_is_fitted(self)
         return leave_one_out.left_out_proba(self, X, y, sample_weight)[0]
+
+    def _left_out(self, table: CodedTable) -> Floats:
+        """Return log P(class, observed) of training rows up to a constant, each without its own count."""
+        joint, prior = leave_one_out.open_model(self).log_joints(table.codes, table.weights, n_jobs=self.n_jobs)
+        return temper(joint, prior, self.temperature_)
 
     def leave_one_out_measures(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, float]:
         """Measure ``leave_one_out_proba`` of the training rows against their labels.

@@ -72,6 +72,19 @@ def code_rows(
     return CodedTable(model.schema_, encoded.codes, weights)
 
 
+def code_further(model: Any, X: Any, y: Any, sample_weight: Any, *, grow: bool) -> CodedTable:
+    """Code rows that come after the first ones; with ``grow`` their new categories are added to the estimator."""
+    raw = inputs.read_features(model, X)
+    _, labels = inputs.read_labels(y, model.classes_)
+    weights = inputs.read_weights(sample_weight, raw.n_rows)
+    check_same_length(raw.n_rows, len(labels))
+    raw, labels, weights = chosen_rows(kept_rows(model, raw, weights), raw, labels, weights)
+    if grow:
+        model.encoder_ = model.encoder_.extended(raw)
+        model.schema_ = Schema((*model.encoder_.columns, model.schema_.columns[-1]))
+    return code_rows(model, raw, labels, weights, handle_unknown="marginalize" if grow else "error")
+
+
 def kept_rows(model: Any, raw: RawTable, weights: Floats | None) -> NDArray[np.bool_] | None:
     """Return a mask of the rows to learn from, None for all; ``missing="drop"`` leaves out incomplete rows."""
     kept = None if weights is None or (weights > 0).all() else weights > 0

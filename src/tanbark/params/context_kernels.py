@@ -197,6 +197,24 @@ def add_entries(
 
 
 @kernel
+def find_contexts(codes: Array, parents: Array, tree: ContextTree) -> Array:
+    """Return the context of every row on every level, as :func:`grow` does; -1 where a row has stopped."""
+    children, starts, states, levels = tree.children, tree.starts, tree.states, tree.levels
+    contexts = np.full((len(parents) + 1, codes.shape[1]), NONE, np.int32)
+    contexts[0] = ROOT
+    for row in range(codes.shape[1]):
+        for level in range(len(parents)):
+            s = np.int64(codes[parents[level], row])
+            if s >= states[level]:
+                break
+            deeper = children[starts[level] + (contexts[level, row] - levels[level]) * states[level] + s]
+            if deeper < 0:
+                break
+            contexts[level + 1, row] = deeper
+    return contexts
+
+
+@kernel
 def add_left_out(
     codes: Array, node: int, parents: Array, weights: Array, tree: ContextTree, contexts: Array, out: Array
 ) -> None:

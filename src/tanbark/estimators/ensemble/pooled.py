@@ -165,8 +165,7 @@ def learn_pooled(table: CodedTable, plan: Plan) -> Training:
     n_classes = schema.cardinalities[-1]
     log_prior, prior_left_out = class_priors(labels, table.weights, n_classes)
     weights = _weigh(left_out, prior_left_out, table, plan)
-    missing = (table.codes[:-1] == missing_code(table.codes)).sum(axis=0)
-    usual = float(np.average(missing, weights=table.weights))
+    usual = usual_missing(table)
     honest = prior_left_out + np.tensordot(weights, left_out, 1)
     pooled = Pooled(schema, members, weights, log_prior, count_classes(labels, table.weights, n_classes), usual)
     return Training(pooled, {key: part.codes for key, part in tables.items()}, labels, table.weights, honest)
@@ -202,11 +201,21 @@ def count_classes(labels: Array, weights: Floats | None, n_classes: int) -> Floa
 def class_priors(labels: Array, weights: Floats | None, n_classes: int) -> tuple[Floats, Floats]:
     """Return log P(class), and for every row log P(class) without it; a row of weight w stands for w rows."""
     counts = count_classes(labels, weights, n_classes) + CLASS_PRIOR
+    return np.log(counts / counts.sum()), leave_out_classes(counts, labels, weights)
+
+
+def leave_out_classes(counts: Floats, labels: Array, weights: Floats | None) -> Floats:
+    """Return for every row log P(class) without it; ``counts`` have the pseudo-counts."""
     lost = np.ones(len(labels)) if weights is None else np.minimum(weights, 1.0)
     left_out = np.tile(counts, (len(labels), 1))
     left_out[np.arange(len(labels)), labels] -= lost
-    left_out = np.log(np.maximum(left_out, CLASS_PRIOR / 2)) - np.log(counts.sum() - lost)[:, None]
-    return np.log(counts / counts.sum()), left_out
+    return np.asarray(np.log(np.maximum(left_out, CLASS_PRIOR / 2)) - np.log(counts.sum() - lost)[:, None])
+
+
+def usual_missing(table: CodedTable) -> float:
+    """Return the mean number of missing values of a row."""
+    missing = (table.codes[:-1] == missing_code(table.codes)).sum(axis=0)
+    return float(np.average(missing, weights=table.weights)) if table.n_rows else 0.0
 
 
 def _weigh(left_out: Floats, log_prior: Floats, table: CodedTable, plan: Plan) -> Floats:

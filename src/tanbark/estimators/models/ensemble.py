@@ -21,6 +21,7 @@ from tanbark.estimators.classifier import Absent, TablePredictor
 from tanbark.estimators.ensemble.pooled import Plan, Pooled, learn_pooled
 from tanbark.estimators.ensemble.reading import learn_reading
 from tanbark.estimators.ensemble.selection import LEAST_CHOSEN, Choice, choose
+from tanbark.estimators.ensemble.stepwise import KEPT_BYTES, Stepwise
 from tanbark.estimators.options import estimator
 from tanbark.estimators.parts.discretizers import GridDiscretizer, find_cutter
 from tanbark.estimators.reports.explain import Explained
@@ -37,7 +38,7 @@ CUTTERS = ("mdlp", "mdlp+quantile", "median", "quantile")
 NO_JOINT = "likelihoods are pooled, not joint probabilities; see conditional_log_likelihood."
 LEARNT = (
     "classes_", "schema_", "encoder_", "n_features_in_", "feature_names_in_", "passes_", "sketch_errors_",
-    "set_scores_",
+    "set_scores_", "rows_",
 )  # fmt: skip
 LEAST_CALIBRATED = 100  # held-out rows that prediction sets are calibrated on without being asked
 
@@ -56,11 +57,8 @@ class PooledClassifier(TablePredictor):
     value_counts_: list[NDArray[Any]]
 
     predict_joint_log_proba = log_likelihood = aic = bic = Absent(NO_JOINT)
-    partial_fit = forget = fit_counts = Absent("structures and weights are learnt from all rows; use fit with all.")
+    fit_counts = Absent("structures and weights are learnt from rows, which counts do not replace.")
     arc_frequencies = Absent("its networks are random; ``network_`` of Classifier has one to read.")
-    leave_one_out_proba = leave_one_out_measures = Absent(
-        "``choice_.held_out`` of Classifier has posteriors of rows that were held out, which are more honest."
-    )
 
     def _learn(self, table: CodedTable, plan: Plan) -> None:
         """Learn the model from rows on the grid."""
@@ -84,13 +82,18 @@ class PooledClassifier(TablePredictor):
         target : str
             For a file and the like, the name of the column with the labels.
         """
+        self._fit(X, y, sample_weight, target=target)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, target: str | None = None, classes: Any = None) -> CodedTable:
+        """Learn, and return the rows on the grid."""
         self._check_options()
         lead = copy(self)
         for name in LEARNT:
             lead.__dict__.pop(name, None)
         lead.discretize = GridDiscretizer()
         if target is None and not is_scan(X):
-            table = encode_training(lead, X, y, sample_weight)
+            table = encode_training(lead, X, y, sample_weight, classes)
         else:
             engine = open_counts(lead, as_scan(X, target, y, sample_weight))
             table = engine.collected().table
@@ -109,7 +112,7 @@ class PooledClassifier(TablePredictor):
         lead.discretize = self.discretize
         self.__dict__.clear()  # what an earlier fit has left must not stay
         self.__dict__.update(lead.__dict__)
-        return self
+        return table
 
     def _check_options(self) -> None:
         check_count("n_estimators", self.n_estimators, least=1)
@@ -218,7 +221,7 @@ class PooledClassifier(TablePredictor):
 
 
 @estimator
-class NetworkEnsemble(PooledClassifier):
+class NetworkEnsemble(Stepwise, PooledClassifier):
     """Pool the likelihoods of random k-dependence networks with hierarchical CPTs.
 
     Each network has its own order of the features, its own parents and, every second one, its own random intervals of
@@ -243,6 +246,8 @@ class NetworkEnsemble(PooledClassifier):
         Networks, weights and prior.
     weights_ : array
         The weights of the networks.
+    rows_ : CodedTable
+        The training rows on the grid, which ``partial_fit`` and ``forget`` need; kept where they take at most 8 MiB.
 
     Notes
     -----
@@ -280,6 +285,11 @@ class NetworkEnsemble(PooledClassifier):
         loss = log_loss(training.left_out, training.labels, training.row_weights)
         progress = Progress("NetworkEnsemble", shown=self.verbose)
         progress.say(f"{len(self.model_.members)} networks, log-loss {loss:.4f} on rows left out of the counts")
+
+    def _complete(self, table: CodedTable, learnt_prior: Floats) -> None:
+        """Keep rows that are not too many, to be added to later."""
+        if table.codes.nbytes <= KEPT_BYTES:
+            self.rows_ = table
 
 
 @estimator
@@ -348,6 +358,14 @@ class Classifier(PooledClassifier):
     random_state: Any = 0
     n_jobs: int | None = None
     verbose: bool = False
+
+    partial_fit = forget = Absent(
+        "its correction was learnt from what the networks of all rows leave over, and chosen by cross-validation; use "
+        "fit with all rows, or NetworkEnsemble, which has no correction."
+    )
+    leave_one_out_proba = leave_one_out_measures = Absent(
+        "``choice_.held_out`` has posteriors of rows that were held out, which are more honest."
+    )
 
     choice_: Choice | None = field(init=False)
     network_: Network = field(init=False)

@@ -14,9 +14,9 @@ from tanbark.estimators.parts.parameters import MANB
 from tanbark.estimators.reports.measures import calibration, measure
 from tanbark.estimators.training import check_same_length, code_rows, kept_rows
 from tanbark.evaluation.leave_one_out import LeaveOneOut
-from tanbark.inference import temper
 
 if TYPE_CHECKING:
+    from tanbark.estimators.models.ensemble import NetworkEnsemble
     from tanbark.estimators.network import NetworkClassifier
 
 
@@ -34,7 +34,9 @@ def open_model(model: NetworkClassifier) -> LeaveOneOut:
     )
 
 
-def left_out_proba(model: NetworkClassifier, X: Any, y: Any, sample_weight: Any) -> tuple[Floats, NDArray[np.int64]]:
+def left_out_proba(
+    model: NetworkClassifier | NetworkEnsemble, X: Any, y: Any, sample_weight: Any
+) -> tuple[Floats, NDArray[np.int64]]:
     """Return the class probabilities of training rows without their own counts, and the codes of their labels."""
     raw = inputs.read_features(model, X)
     _, labels = inputs.read_labels(y, model.classes_)
@@ -44,11 +46,12 @@ def left_out_proba(model: NetworkClassifier, X: Any, y: Any, sample_weight: Any)
     if kept is not None:  # a row that training left out is in no count
         weights = np.where(kept, 1.0 if weights is None else weights, 0.0)
     table = code_rows(model, raw, labels, weights, handle_unknown=model.handle_unknown)
-    joint, prior = open_model(model).log_joints(table.codes, weights, n_jobs=model.n_jobs)
-    return model._posterior(temper(joint, prior, model.temperature_), logs=False), labels
+    return model._posterior(model._left_out(table), logs=False), labels
 
 
-def left_out_measures(model: NetworkClassifier, X: Any, y: Any, sample_weight: Any) -> dict[str, float]:
+def left_out_measures(
+    model: NetworkClassifier | NetworkEnsemble, X: Any, y: Any, sample_weight: Any
+) -> dict[str, float]:
     """Measure the class probabilities of training rows without their own counts."""
     proba, codes = left_out_proba(model, X, y, sample_weight)
     places = np.arange(len(model.classes_))
