@@ -93,14 +93,11 @@ def _text_size(found: Any) -> int:
 def _check_size(size: int, model: PooledClassifier) -> None:
     if size <= MOST_BYTES:
         return
-    alone = " Or explore network_, the network to read, whose posteriors are its own." if _has_network(model) else ""
+    readable = hasattr(model, "network_")
+    alone = " Or explore network_, the network to read, whose posteriors are its own." if readable else ""
     msg = (
         f"The page would hold more than {MOST_BYTES / 1e6:.0f} MB of networks, too much for a browser to open quickly. "
         f"Use fewer or smaller networks (n_estimators={model.n_estimators} and max_parents={model.max_parents} now)."
         f"{alone}"
     )
     raise TableTooLargeError(msg)
-
-
-def _has_network(model: PooledClassifier) -> bool:
-    return hasattr(model, "network_")

@@ -69,7 +69,7 @@ class Correction {
   }
 
   /* Add the corrections to the classes, given states by column, -1 for none: of a family, those before the first that
-     is missing count. Give the fraction of the families that have all of them. */
+     is missing count. Return the fraction of the families that have all of them. */
   add(states, classes) {
     const { columns, spans, firsts, starts, children, sums } = this;
     let whole = 0;

@@ -114,7 +114,7 @@ class Row {
     return found;
   }
 
-  /* Let the family with most entries, of those with one missing feature, give up its last missing parent and those after. */
+  /* Let the family with most entries, of those with one missing feature, drop its last missing parent and those after. */
   shorten(chosen) {
     const { network, states, depths } = this;
     const { parents, sizes } = network;
@@ -137,7 +137,7 @@ class Row {
     depths[best] = depth;
   }
 
-  /* Fill logs; give null, or the variable whose elimination is too large. A dry run only finds out whether one is. */
+  /* Fill logs; return null, or the variable whose elimination is too large. A dry run only finds out whether one is. */
   eliminate(dry) {
     const { network, states, variable } = this;
     const { limits, sizes, nClasses } = network;
@@ -235,7 +235,7 @@ class Row {
     return entries;
   }
 
-  /* Multiply the factors with v and sum over its states; give whether that was small enough. */
+  /* Multiply the factors with v and sum over its states; return whether that was small enough. */
   sumOut(v, dry) {
     const { limits, sizes, nClasses } = this.network;
     const members = this.factors.filter(({ axes }) => axes.includes(v));
