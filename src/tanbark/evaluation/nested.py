@@ -29,7 +29,7 @@ from tanbark.structure.fixed.selective_kdb import Losses
 from tanbark.table import CodedTable
 from tanbark.table.coded import code_dtype
 
-TEMPERATURES = (0.25, 0.5, 0.75, 1.0)  # that are tried where the temperature is to be fitted
+STEP, N_STEPS = 0.25, 4  # temperatures that are tried where the temperature is to be fitted: 0.25, 0.5, 0.75, 1
 ROWS_AT_ONCE = 4096  # fixed, so that sums do not depend on the number of threads
 CELLS_AT_ONCE = 1 << 16
 MOST_SAMPLED = 1 << 18  # rows that the temperature is fitted to; of more, every second, every fourth, ...
@@ -80,7 +80,7 @@ class NestedModels:
         temperature: float | None = 1.0, max_cells: int,
     ) -> None:  # fmt: skip
         self._counts, self._smoothing, self._prior, self._max_cells = counts, smoothing, class_prior, max_cells
-        self._temperatures = TEMPERATURES if temperature is None else (temperature,)
+        self._step, self._n_steps = (STEP, N_STEPS) if temperature is None else (temperature, 1)
         self._sample = _Sample() if temperature is None else None
         self.sample: MemoryCounts | None = None
 
@@ -141,14 +141,14 @@ class NestedModels:
         """Add up the losses of all rows, and their weights."""
         from tanbark.evaluation.nested_kernels import nested_losses
 
-        counts, taus = self._counts, np.array(self._temperatures)
+        counts, step, n_steps = self._counts, self._step, self._n_steps
         threads, weight, total = thread_count(counts.n_jobs), 0.0, max(counts.total, 1e-300)
-        losses = np.zeros((len(families.nodes) + 1, families.starts.shape[1], len(taus), 2))
+        losses = np.zeros((len(families.nodes) + 1, families.starts.shape[1], n_steps, 2))
         for codes, given in counts.batches():
             weights = np.ones(codes.shape[1]) if given is None else given
 
             def work(top: int, bottom: int, codes: Codes = codes, weights: Floats = weights) -> Floats:
-                return np.asarray(nested_losses(codes, weights, families, taus, top, bottom))
+                return np.asarray(nested_losses(codes, weights, families, step, n_steps, top, bottom))
 
             for part in run_threads(work, blocks(codes.shape[1], ROWS_AT_ONCE), threads):
                 losses += part

@@ -114,9 +114,11 @@ def test_temperatures_and_given_priors_are_those_of_prediction():
 def test_a_temperature_to_be_fitted_tries_several():
     table = make_table(np.random.default_rng(6), STATES, 40)
     found = measured(table, Laplace(), temperature=None)
-    assert len(found.log_loss) == len(nested.TEMPERATURES)
-    for tau, losses in zip(nested.TEMPERATURES, found.log_loss, strict=True):
-        assert np.array_equal(losses, measured(table, Laplace(), temperature=tau).log_loss[0])
+    assert found.log_loss.shape[0] == found.rmse.shape[0] == 4
+    for tau, losses, errors in zip((0.25, 0.5, 0.75, 1.0), found.log_loss, found.rmse, strict=True):
+        expected = measured(table, Laplace(), temperature=tau)
+        assert losses == pytest.approx(expected.log_loss[0], abs=1e-9)
+        assert errors == pytest.approx(expected.rmse[0], abs=1e-9)
 
 
 def test_impossible_labels_cost_much_and_impossible_rows_leave_the_prior():
