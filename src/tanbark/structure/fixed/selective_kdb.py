@@ -21,7 +21,8 @@ from tanbark.table import Schema
 from tanbark.table.frames import make_frame
 
 CRITERIA = dict.fromkeys(("log_loss", "rmse"))
-MOST_ENTRIES = 1 << 27  # left-out logarithms that are held at once (8 bytes each)
+MOST_CELLS = 1 << 23  # of the CPTs of all features and orders together
+MOST_ENTRIES = 1 << 25  # left-out logarithms that are held at once (8 bytes each)
 
 
 class Losses(NamedTuple):
@@ -104,7 +105,8 @@ def learn(
         The highest k that is tried.
     criterion : {"log_loss", "rmse"}
     max_cells : int, optional
-        See :func:`tanbark.structure.fixed.kdb.learn`.
+        The largest CPT of a feature; its weakest parents are not tried beyond that, with a warning. The same goes for
+        the largest CPTs where all orders together would have more than 2**23 cells.
     verbose : bool
 
     Notes
@@ -118,9 +120,9 @@ def learn(
     check_flag("verbose", verbose)
     progress = Progress("SelectiveKDB", shown=bool(verbose))
     schema = counts.schema
-    order, parents = ordered_parents(counts, max_parents=max_parents, max_cells=max_cells)
-    highest = _highest_order(schema, parents, max_parents, counts.total)
-    parents = [found[:highest] for found in parents]
+    order, parents = ordered_parents(counts, max_parents=max_parents)
+    parents = _tried(schema, parents, counts.total, max_cells)
+    highest = max(map(len, parents), default=0)
     progress.say(f"ordered {len(order)} features; scoring {(highest + 1) * len(order) + 1} nested models")
     progress.start()
     losses = evaluate(order, parents, highest, progress.advance)
@@ -136,19 +138,28 @@ def learn(
     return Learnt(Dag(schema.names, (*families, ())), report=found)
 
 
-def _highest_order(schema: Schema, parents: Sequence[tuple[int, ...]], max_parents: int, total: float) -> int:
-    """Return the highest order whose left-out logarithms fit in memory; warn where it is below ``max_parents``."""
-    states, n_classes, held = schema.cardinalities, schema.cardinalities[-1], 0.0
-    for k in range(max_parents + 1):
-        for x, found in enumerate(parents):
-            if len(found) >= k:
-                cells = math.prod(states[c] for c in (x, schema.target, *found[:k]))
-                held += min(cells, total) * n_classes
-        if held > MOST_ENTRIES and k > 0:
-            msg = (
-                f"SelectiveKDB tries at most {k - 1} feature parents instead of {max_parents}: more would need "
-                f"{held * 8 / 2**30:,.1f} GiB to leave rows out. To try more, give columns fewer states or drop some."
-            )
-            warn(msg, ReducedModelWarning)
-            return k - 1
-    return max_parents
+def _tried(
+    schema: Schema, parents: Sequence[tuple[int, ...]], total: float, max_cells: int | None
+) -> list[tuple[int, ...]]:
+    """Leave out the last parents of the largest families until all orders together fit in memory; warn of it."""
+    states, n_classes = schema.cardinalities, schema.cardinalities[-1]
+    sizes = [[math.prod(states[c] for c in (x, -1, *found[:k])) for k in range(len(found) + 1)]
+             for x, found in enumerate(parents)]  # fmt: skip
+    limit, kept = max(max(cells) for cells in sizes), [list(cells) for cells in sizes]
+    limit = limit if max_cells is None else min(limit, max_cells)
+    while True:
+        kept = [[cells[0], *(size for size in cells[1:] if size <= limit)] for cells in sizes]
+        held = [size for cells in kept for size in cells]
+        if limit < 2 or (
+            sum(held) <= MOST_CELLS and n_classes * sum(min(size, total) for size in held) <= MOST_ENTRIES
+        ):
+            break
+        limit //= 2
+    if kept != sizes:
+        few = sum(len(now) < len(before) for now, before in zip(kept, sizes, strict=True))
+        msg = (
+            f"SelectiveKDB tries fewer than max_parents parents for {few:,} of {len(sizes):,} features, so that no CPT "
+            f"has more than {limit:,} cells and all fit in memory. To try more, give columns fewer states or drop some."
+        )
+        warn(msg, ReducedModelWarning)
+    return [found[: len(cells) - 1] for found, cells in zip(parents, kept, strict=True)]

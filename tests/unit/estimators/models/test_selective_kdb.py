@@ -150,9 +150,17 @@ def test_bad_options_are_errors(options, message):
         tb.SelectiveKDB(**options).fit(X, y)
 
 
-def test_an_order_that_takes_too_much_memory_is_not_tried(monkeypatch):
+@pytest.mark.parametrize(("name", "most"), [("MOST_ENTRIES", 2000), ("MOST_CELLS", 1000)])
+def test_families_that_take_too_much_memory_are_not_tried(name, most, monkeypatch):
     X, y = make_rows(n=500)
-    monkeypatch.setattr(selective_kdb, "MOST_ENTRIES", 2000)
-    with pytest.warns(ReducedModelWarning, match="at most 1 feature parents instead of 3"):
+    monkeypatch.setattr(selective_kdb, name, most)
+    with pytest.warns(ReducedModelWarning, match="fewer than max_parents parents for . of 8 features"):
         clf = tb.SelectiveKDB().fit(X, y)
-    assert clf.report_.log_loss.shape[0] == 2
+    assert sum(table.size for table in clf.family_counts_) < 1000
+
+
+def test_no_cpt_has_more_than_max_cells():
+    X, y = make_rows()
+    with pytest.warns(ReducedModelWarning, match="no CPT has more than 60 cells"):
+        clf = tb.SelectiveKDB(max_cells=60).fit(X, y)
+    assert max(table.size for table in clf.family_counts_) <= 60
