@@ -31,6 +31,8 @@ from tanbark.table.schema_json import column_document, demand, is_number, read_c
 KINDS: dict[str, type[PooledClassifier]] = {cls.__name__: cls for cls in (NetworkEnsemble, Classifier)}
 TYPES = ("float64", "int64", "int32", "uint8", "uint16", "uint32")
 POOL = ("usual_missing", "fade", "temperature", "plain_temperature")
+WRITTEN = {"children": "int32", "starts": "int64", "states": "int64", "levels": "int64", "counts": "float64",
+           "concentrations": "float64"}  # of a context tree; the rest, three quarters, follows from it  # fmt: skip
 MOST_BYTES = 1 << 32  # of one array, uncompressed
 
 
@@ -69,7 +71,7 @@ def _member_document(member: Member, place: int) -> dict[str, Any]:
         "columns": member.columns.tolist(),
         "order": member.order,
         "parents": [list(parents) for parents in member.parents],
-        "trees": [{name: _array(part) for name, part in tree._asdict().items()} for tree in member.trees],
+        "trees": [{name: _array(getattr(tree, name)) for name in WRITTEN} for tree in member.trees],
     }
 
 
@@ -197,28 +199,29 @@ def _read_member(document: Any, kinds: list[Coarsening]) -> Member:
 
 
 def _read_tree(document: Any, n_states: int, states: list[int]) -> ContextTree:
-    kinds = {"children": "int32", "starts": "int64", "states": "int64", "levels": "int64"}
-    tree = ContextTree(**{
-        name: _read_array(document[name], "a tree", kinds.get(name, "float64")) for name in ContextTree._fields
-    })  # fmt: skip
-    depth, levels = len(states), tree.levels
-    good = tree.states.tolist() == states and levels.shape == (depth + 2,) and tree.starts.shape == (depth + 1,)
+    from tanbark.params import context_kernels
+
+    parts = {name: _read_array(document[name], "a tree", kind) for name, kind in WRITTEN.items()}
+    children, starts, levels = parts["children"], parts["starts"], parts["levels"]
+    counts, concentrations, depth = parts["counts"], parts["concentrations"], len(states)
+    good = parts["states"].tolist() == states and levels.shape == (depth + 2,) and starts.shape == (depth + 1,)
     demand(good and levels[0] == 0 and levels[1] == 1 and bool((np.diff(levels) >= 0).all()), "a tree is damaged")
-    widths = np.diff(levels)[:-1] * tree.states
-    demand(tree.starts.tolist() == np.cumsum([0, *widths.tolist()]).tolist(), "a tree is damaged")
-    demand(tree.children.shape == (tree.starts[-1],), "a tree has too few children")
+    widths = np.diff(levels)[:-1] * parts["states"]
+    demand(starts.tolist() == np.cumsum([0, *widths.tolist()]).tolist(), "a tree is damaged")
+    demand(children.shape == (starts[-1],) and counts.shape == (levels[-1], n_states), "a tree is damaged")
+    above = np.zeros(len(counts), np.int32)
     for level in range(depth):
-        part = tree.children[tree.starts[level] : tree.starts[level + 1]]
-        inside = (part == -1) | ((part >= levels[level + 1]) & (part < levels[level + 2]))
-        demand(bool(inside.all()), "a child of a tree is out of range")
-    n_contexts = int(levels[-1])
-    demand(tree.probabilities.shape == tree.counts.shape == (n_contexts, n_states), "a tree lacks probabilities")
-    sums = tree.probabilities.sum(axis=1)
-    demand(np.allclose(sums, 1.0) and bool((tree.probabilities > 0).all()), "the probabilities of a tree are none")
-    demand(tree.totals.shape == (n_contexts,) and tree.concentrations.shape == (depth + 1,), "a tree is damaged")
-    numbers = (tree.counts, tree.totals, tree.concentrations)
-    demand(all(bool((part >= 0).all()) for part in numbers), "a count of a tree is below 0")
-    return tree
+        part = children[starts[level] : starts[level + 1]]
+        found = np.flatnonzero(part >= 0)
+        once = np.sort(part[found]).tolist() == list(range(levels[level + 1], levels[level + 2]))
+        demand(once and bool((part >= -1).all()), "a context of a tree is not below exactly one other")
+        above[part[found]] = levels[level] + found // states[level]
+    demand(concentrations.shape == (depth + 1,) and bool((concentrations > 0).all()), "a concentration is none")
+    demand(bool((counts >= 0).all()), "a count of a tree is below 0")
+    totals, probabilities = context_kernels.restore(counts, concentrations, above, levels)
+    whole = np.allclose(probabilities.sum(axis=1), 1.0) and bool((probabilities > 0).all())
+    demand(whole, "the counts of a tree make no distributions")
+    return ContextTree(**parts, totals=totals, probabilities=probabilities)
 
 
 def _read_families(document: Any, member: Member, n_classes: int) -> Families:

@@ -112,6 +112,34 @@ def count(values: Array, n_states: int, weights: Array, contexts: Array, n_conte
 
 
 @kernel
+def _go_down(
+    counts: Array, totals: Array, concentrations: Array, above: Array, levels: Array, probabilities: Array
+) -> None:
+    """Write the distribution of every context, shrunk towards that of the context above."""
+    n_states = counts.shape[1]
+    for k in range(n_states):
+        probabilities[ROOT, k] = (counts[ROOT, k] + 0.5) / (totals[ROOT] + concentrations[ROOT])
+    for level in range(1, len(levels) - 1):
+        c = concentrations[level]
+        for v in range(levels[level], levels[level + 1]):
+            up = above[v]
+            for k in range(n_states):
+                probabilities[v, k] = (counts[v, k] + c * probabilities[up, k]) / (totals[v] + c)
+
+
+@kernel
+def restore(counts: Array, concentrations: Array, above: Array, levels: Array) -> tuple[Array, Array]:
+    """Return totals and probabilities from counts and concentrations, bit by bit those of :func:`shrink`."""
+    totals, probabilities = np.zeros(len(counts)), np.empty(counts.shape)
+    for v in range(1, len(counts)):
+        for k in range(counts.shape[1]):
+            totals[v] += counts[v, k]
+    totals[ROOT] = counts[ROOT].sum()
+    _go_down(counts, totals, concentrations, above, levels, probabilities)
+    return totals, probabilities
+
+
+@kernel
 def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Array, Array]:
     """Estimate counts, totals, probabilities and concentrations of all contexts from the counts of rows.
 
@@ -154,14 +182,7 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
                 largest = max(largest, abs(moved[level]))
                 concentrations[level] = min(max(c * exp(moved[level]), LEAST), MOST)
         totals[ROOT] = counts[ROOT].sum()
-        for k in range(n_states):
-            probabilities[ROOT, k] = (counts[ROOT, k] + 0.5) / (totals[ROOT] + concentrations[ROOT])
-        for level in range(1, n_levels + 1):
-            c = concentrations[level]
-            for v in range(levels[level], levels[level + 1]):
-                up = above[v]
-                for k in range(n_states):
-                    probabilities[v, k] = (counts[v, k] + c * probabilities[up, k]) / (totals[v] + c)
+        _go_down(counts, totals, concentrations, above, levels, probabilities)
         if sweep > 1 and largest < SETTLED:
             break
     return counts, totals, probabilities, concentrations

@@ -181,7 +181,7 @@ def test_no_index_leads_a_kernel_astray(fitted, document, tmp_path):
     X = fitted[1][:20]
     rng = np.random.default_rng(0)
     arrays = [path for path in places(document) if is_array(get(document, path))]
-    refused = 0
+    refused = tried = 0
     for path in arrays:
         values = read_array(get(document, path))
         if not values.size:
@@ -195,10 +195,12 @@ def test_no_index_leads_a_kernel_astray(fitted, document, tmp_path):
             for wrong in bad:
                 changed = values.ravel().copy()
                 changed[spot] = wrong
+                tried += 1
                 refused += not predicts(put(document, path, array(changed.reshape(values.shape))), tmp_path, X)
         if values.ndim == 1 and len(values) > 1:
             predicts(put(document, path, array(values[::-1].copy())), tmp_path, X)
-    assert refused > 800
+    assert tried > 700
+    assert refused > 0.82 * tried
 
 
 def test_a_correction_needs_the_root_of_every_family(fitted, document, tmp_path):
@@ -213,6 +215,28 @@ def test_a_correction_needs_the_root_of_every_family(fitted, document, tmp_path)
                 changed = values.copy()
                 changed[spot] += step
                 assert not predicts(put(document, path, array(changed)), tmp_path, X), (name, spot, step)
+
+
+def test_trees_are_restored_bit_by_bit_from_counts_and_concentrations(fitted, document, tmp_path):
+    """Distributions and totals are not written: they are three quarters of a file, and follow from the rest."""
+    back = load(document, tmp_path)
+    for ours, theirs, written in zip(fitted[0].model_.members, back.model_.members, document["members"], strict=True):
+        for one, other, tree in zip(ours.trees, theirs.trees, written["trees"], strict=True):
+            assert set(tree) == {"children", "starts", "states", "levels", "counts", "concentrations"}
+            assert all(map(np.array_equal, one, other))
+
+
+def test_a_context_has_exactly_one_above(document, fitted, tmp_path):
+    place = next(k for k, tree in enumerate(document["members"][0]["trees"]) if read_array(tree["levels"])[2] > 2)
+    path = ("members", 0, "trees", place, "children")
+    values = read_array(get(document, path))
+    first, second = np.flatnonzero(values >= 0)[:2]
+    twice = values.copy()
+    twice[second] = values[first]
+    assert not predicts(put(document, path, array(twice)), tmp_path, fitted[1][:5])
+    none = values.copy()
+    none[first] = -1
+    assert not predicts(put(document, path, array(none)), tmp_path, fitted[1][:5])
 
 
 def test_what_cannot_be_written_is_said(tmp_path):
