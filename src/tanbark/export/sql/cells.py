@@ -16,7 +16,7 @@ import numpy as np
 
 from tanbark.arrays import Array, Floats
 from tanbark.errors import OptionError
-from tanbark.export.sql.text import Step, join_terms
+from tanbark.export.sql.text import Step, join_terms, step_from
 from tanbark.export.sql.values import Codes, Rows
 from tanbark.table import Column
 
@@ -139,6 +139,23 @@ def sum_steps(rows: Rows, before: str, layout: Layout, families: Sequence[Family
         sums.append(f"SUM(COALESCE({longest}, 0e0)) AS tb_g{value}")
     select = "SELECT tb_row,\n    " + ",\n    ".join(sums) + "\n  " + "\n  ".join(joins) + "\n  GROUP BY tb_row"
     return [*steps, Step(rows.step("sums"), select)]
+
+
+def attach_steps(rows: Rows, before: str, carried: Sequence[str], n_values: int) -> list[Step]:
+    """Write the steps that add the sums to the rows of an earlier step, as tb_h1, tb_h2, ..., where tb_side is 0.
+
+    Rows and sums are sorted together, so that the sums of a row come next. A join would do the same, but SQLite joins
+    without an index where it expects few rows.
+    """
+    values = range(1, n_values + 1)
+    main = ["0 AS tb_side", "tb_row", *carried, *(f"0e0 AS tb_g{value}" for value in values)]
+    sums = ["1", "tb_row", *("NULL" for _ in carried), *(f"tb_g{value}" for value in values)]
+    both, ahead = rows.step("both"), "OVER (ORDER BY tb_row, tb_side)"
+    select = (
+        f"SELECT {', '.join(main)}\n  FROM {before}\n  UNION ALL SELECT {', '.join(sums)}\n  FROM {rows.step('sums')}"
+    )
+    found = [f"LEAD(tb_g{value}) {ahead} AS tb_h{value}" for value in values]
+    return [Step(both, select), step_from(rows.step("attached"), both, found)]
 
 
 def _cell_steps(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Floats
-from tanbark.export.sql.cells import Family, Layout, Room, sum_steps
+from tanbark.export.sql.cells import Family, Layout, Room, attach_steps, sum_steps
 from tanbark.export.sql.contexts import Source, family_cells
 from tanbark.export.sql.text import NEVER, Step, join_terms, number, step_from
 from tanbark.export.sql.values import Rows
@@ -30,9 +30,13 @@ def corrected_steps(rows: Rows, before: str, log_prior: Floats, correction: Any,
         room.take(families[-1].characters(layout.width), done=len(families) / len(columns))
     steps, summed = [_fraction(rows, before, columns)], bool(families) and n_classes > 1
     if summed:
+        complete = steps[-1].name
+        carried = [f"tb_k{place}" for place in range(len(rows.keep))] + ["tb_unknown"] * rows.strict
+        carried += ["tb_q", *(f"tb_j{c}" for c in range(n_classes))]
         steps.append(layout.step(rows, rows.step("text"), []))
         steps += sum_steps(rows, steps[-1].name, layout, families, n_classes - 1)
-    return [*steps, _logits(rows, log_prior, correction, summed=summed)]
+        steps += attach_steps(rows, complete, carried, n_classes - 1)
+    return [*steps, _logits(rows, steps[-1].name, log_prior, correction, summed=summed)]
 
 
 def _corrected_columns(correction: Any) -> list[list[int]]:
@@ -49,19 +53,18 @@ def _fraction(rows: Rows, before: str, columns: list[list[int]]) -> Step:
     return step_from(rows.step("complete"), before, [f"{fraction} AS tb_q"])
 
 
-def _logits(rows: Rows, log_prior: Floats, correction: Any, *, summed: bool) -> Step:
+def _logits(rows: Rows, before: str, log_prior: Floats, correction: Any, *, summed: bool) -> Step:
     """Write log P(c) + temperature * log P(row | c) + the correction."""
-    complete, sums = rows.step("complete"), rows.step("sums")
-    columns = [f"{complete}.tb_row", *(f"tb_k{place}" for place in range(len(rows.keep)))]
+    columns = ["tb_row", *(f"tb_k{place}" for place in range(len(rows.keep)))]
     columns += ["tb_unknown"] * rows.strict
     alone, more = correction.base_temperature, correction.temperature - correction.base_temperature
     for c, prior in enumerate(log_prior.tolist()):
         held = number(prior if np.isfinite(prior) else 0.0)
         tempered = f"{held} + ({number(alone)} + {number(more)} * tb_q) * (tb_j{c} - {held})"
-        change = f" + tb_q * tb_g{c}" if summed and c else ""
+        change = f" + tb_q * tb_h{c}" if summed and c else ""
         columns.append(
             f"CASE WHEN tb_j{c} IS NULL THEN NULL WHEN tb_j{c} > {number(NEVER / 2)} THEN {tempered}{change} "
             f"ELSE {number(NEVER)} END AS tb_l{c}"
         )
-    source = f"{complete} JOIN {sums} ON {sums}.tb_row = {complete}.tb_row" if summed else complete
+    source = f"{before} WHERE tb_side = 0" if summed else before
     return Step(rows.step("corrected"), "SELECT " + ",\n    ".join(columns) + f"\n  FROM {source}")

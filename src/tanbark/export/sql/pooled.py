@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from tanbark.arrays import Floats
-from tanbark.export.sql.cells import MISSING, UNKNOWN, Family, Layout, Room, sum_steps
+from tanbark.export.sql.cells import MISSING, UNKNOWN, Family, Layout, Room, attach_steps, sum_steps
 from tanbark.export.sql.contexts import Source, family_cells
 from tanbark.export.sql.text import Step, log_number
 from tanbark.export.sql.values import Rows
@@ -32,9 +32,11 @@ def pooled_steps(rows: Rows, pooled: Any, room: Room) -> tuple[list[Step], str]:
     n_classes = len(pooled.log_prior)
     summed = bool(families) and n_classes > 1
     if summed:
-        steps += sum_steps(rows, steps[-1].name, layout, families, n_classes - 1)
+        coded = steps[-1].name
+        steps += sum_steps(rows, coded, layout, families, n_classes - 1)
+        steps += attach_steps(rows, coded, [*kept, "tb_z"], n_classes - 1)
     n_needed = sum(place in needed for place, _ in layout.columns)
-    steps.append(_scored(rows, pooled.log_prior, n_needed * layout.width, summed))
+    steps.append(_scored(rows, steps[-1].name, pooled.log_prior, n_needed * layout.width, summed=summed))
     return steps, ALL_NULL if len(needed) == rows.schema.target else SOME_NULL
 
 
@@ -105,15 +107,14 @@ def _families(pooled: Any, used: list[int], places: Places, layout: Layout, room
     return found
 
 
-def _scored(rows: Rows, log_prior: Floats, n_needed: int, summed: bool) -> Step:
+def _scored(rows: Rows, before: str, log_prior: Floats, n_needed: int, *, summed: bool) -> Step:
     """Add the sums to the log-prior; a row without a value that is needed has NULL."""
-    coded = rows.step("coded")
-    columns = [f"{coded}.tb_row", *(f"tb_k{place}" for place in range(len(rows.keep)))]
+    columns = ["tb_row", *(f"tb_k{place}" for place in range(len(rows.keep)))]
     incomplete = f"SUBSTR(tb_z, 1, {n_needed}) LIKE '%{MISSING}%'"
     for c, prior in enumerate(log_prior.tolist()):
-        joint = log_number(prior) + (f" + tb_g{c}" if summed and c else "")
+        joint = log_number(prior) + (f" + tb_h{c}" if summed and c else "")
         columns.append(f"CASE WHEN {incomplete} THEN NULL ELSE {joint} END AS tb_l{c}")
     if rows.strict:
         columns.append(f"CASE WHEN tb_z LIKE '%{UNKNOWN}%' THEN 1 ELSE 0 END AS tb_unknown")
-    source = f"{coded} JOIN {rows.step('sums')} ON {rows.step('sums')}.tb_row = {coded}.tb_row" if summed else coded
+    source = f"{before} WHERE tb_side = 0" if summed else before
     return Step(rows.step("scored"), "SELECT " + ",\n    ".join(columns) + f"\n  FROM {source}")

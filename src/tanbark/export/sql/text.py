@@ -90,7 +90,9 @@ def number_or_null(raw: str, text: str) -> str:
     mantissa = f"SUBSTR({text}, 1, LENGTH({text}) - LENGTH({tail}))"
     exponent = f"RTRIM({tail}, {DIGITS}) IN ('e', 'e+', 'e-') AND {tail} NOT IN ('e', 'e+', 'e-')"
     cast = f"CAST({raw} AS DOUBLE PRECISION)"
-    return f"CASE WHEN {_is_decimal(text)} THEN {cast} WHEN {exponent} AND {_is_decimal(mantissa)} THEN {cast} END"
+    plain = f"RTRIM(LTRIM({text}, {DIGITS}), {DIGITS}) IN ('', '.') AND {text} NOT IN ('', '.')"
+    forms = [plain, _is_decimal(text), f"{exponent} AND {_is_decimal(mantissa)}"]  # the frequent and quick one first
+    return "CASE " + " ".join(f"WHEN {form} THEN {cast}" for form in forms) + " END"
 
 
 def _is_decimal(text: str) -> str:

@@ -126,11 +126,13 @@ def _number(column: Column, place: int) -> str:
     raw, text = f"tb_x{place}", f"tb_u{place}"
     if _is_large(column):
         return text
-    found = number_or_null(raw, text)
     if column.kind == "category" and set(column.levels) <= {0, 1}:
-        low = f"LOWER({text})"
+        low, found = (
+            f"LOWER({text})",
+            number_or_null(text, text),
+        )  # a column of truth values may have no cast to numbers
         return f"CASE WHEN {low} IN {TRUE} THEN 1e0 WHEN {low} IN {FALSE} THEN 0e0 ELSE {found} END"
-    return found
+    return number_or_null(raw, text)
 
 
 def _level(level: str | float, column: Column) -> str:

@@ -201,13 +201,6 @@ def test_a_quantile_discretizer_can_still_be_saved(tmp_path):
     assert np.array_equal(tb.load(tmp_path / "m.json").predict_proba(X), clf.predict_proba(X))
 
 
-@KINDS
-def test_sql_scores_by_one_network_only(cls):
-    clf = cls(2).fit(*make_rows(60))
-    with pytest.raises(OptionError, match=f"by one network, and this {cls.__name__} pools many. Use to_python"):
-        tb.export.to_sql(clf)
-
-
 # ---------------------------------------------------------------------- at the edge
 
 
