@@ -37,4 +37,11 @@ def scored_network(model: Any, purpose: str) -> Network:
     if not isinstance(network, Network) or not network.schema.has_class:
         msg = f"{purpose} for a class; pass a network with a class, or a classifier with one network, such as TAN."
         raise OptionError(msg)
+    transformer = getattr(getattr(model, "encoder_", None), "transformer", None)
+    if transformer is not None:
+        msg = (
+            f"{purpose} from raw values, but this model's intervals are those of {type(transformer).__name__}, which "
+            "cannot be exported. Fit with a named way such as discretize='mdlp', or export network_ and transform first."
+        )
+        raise OptionError(msg)
     return network

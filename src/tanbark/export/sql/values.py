@@ -60,7 +60,7 @@ class Rows:
         """Write the steps up to ``values``.
 
         Its columns are those to keep, tb_k0, tb_k1, ..., and for feature i tb_vi, its number or text; a feature with
-        numbers has its text as tb_ui.
+        numbers has its text as tb_ui where it matters why there is no number.
         """
         _check(self.schema)
         read = ["ROW_NUMBER() OVER () AS tb_row"] * self.numbered
@@ -75,7 +75,8 @@ class Rows:
                 values.append(f"tb_v{place}")
             else:
                 read += [f"{raw} AS tb_x{place}", f"TRIM(CAST({raw} AS VARCHAR)) AS tb_u{place}"]
-                values += [f"tb_u{place}", f"{_number(column, place)} AS tb_v{place}"]
+                values += [f"tb_u{place}"] * (self.strict or column.missing_state)
+                values.append(f"{_number(column, place)} AS tb_v{place}")
         relation = ".".join(quote_name(part) for part in self.table.split("."))
         listed = [",\n    ".join(columns) for columns in (read, values)]
         return [

@@ -4,6 +4,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.preprocessing import KBinsDiscretizer
 
 import tanbark as tb
 from databases import ask_duckdb, ask_sqlite
@@ -76,6 +77,15 @@ def test_what_sql_cannot_hold_is_refused():
         tb.export.to_sql(learnt("tan"), max_size=0)
     with pytest.raises(tb.errors.OptionError, match=r"about [0-9,]+ characters, more than max_size=1,000\."):
         tb.export.to_sql(learnt("tan"), max_size=1000)
+
+
+def test_intervals_of_a_transformer_are_refused():
+    X, y = pd.DataFrame({"n": np.arange(40.0)}), [0, 1] * 20
+    clf = tb.NaiveBayes(discretize=KBinsDiscretizer(4, encode="ordinal", strategy="uniform")).fit(X, y)
+    for export in (tb.export.to_sql, tb.export.to_python):
+        with pytest.raises(tb.errors.OptionError, match="those of KBinsDiscretizer, which cannot be exported"):
+            export(clf)
+        assert export(clf.network_)
 
 
 def test_a_model_that_is_not_fitted_is_told():
