@@ -190,13 +190,17 @@ def test_a_given_prior_stays():
     np.testing.assert_allclose(clf.network_.tables[-1], [0.3, 0.7])
 
 
-def test_what_needs_the_network_alone_says_so():
+def test_exports_have_the_correction_and_the_network_is_exported_without_it():
     X, y = rule(200)
     clf = tb.KDB(parameters=Discriminative(**FIXED)).fit(X, y)
-    for export in (to_sql, to_python):
-        with pytest.raises(OptionError, match="normalize=True"):
-            export(clf)
-        assert export(clf.network_)
+    scorers = [{"__name__": "scorer"}, {"__name__": "scorer"}]
+    exec(to_python(clf), scorers[0])
+    exec(to_python(clf.network_), scorers[1])
+    found = [[list(s["predict_proba"](row).values()) for row in X[:20].to_dict("records")] for s in scorers]
+    np.testing.assert_allclose(found[0], clf.predict_proba(X[:20]), atol=1e-12)
+    assert np.abs(np.subtract(*found)).max() > 1e-3
+    assert "tb_corrected" in to_sql(clf)
+    assert "tb_corrected" not in to_sql(clf.network_)
     assert not hasattr(clf, "partial_fit")
 
 
