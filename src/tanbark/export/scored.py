@@ -41,7 +41,7 @@ def scored_network(model: Any, purpose: str) -> Network:
     if transformer is not None:
         msg = (
             f"{purpose} from raw values, but this model's intervals are those of {type(transformer).__name__}, which "
-            "cannot be exported. Fit with a named way such as discretize='mdlp', or export network_ and transform first."
+            "cannot be exported. Fit with a named way such as discretize='mdlp', or export network_ and transform rows."
         )
         raise OptionError(msg)
     return network
