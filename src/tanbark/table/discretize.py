@@ -175,6 +175,37 @@ def random_quantile_cuts(
     return _quantiles(points, below, levels)
 
 
+def grid(
+    values: Floats, labels: NDArray[np.integer[Any]] | None = None, n_classes: int = 0, weights: Floats | None = None,
+    *, n_bins: int = DEFAULT_BINS,
+) -> Floats:  # fmt: skip
+    """Cut between all neighbouring values, or where there are more than ``n_bins`` into intervals of equal frequency.
+
+    A value that has more rows than an interval gets its own, and the others share what is left. Cuts lie halfway between
+    neighbouring values.
+
+    >>> grid(np.array([1.0, 2.0, 2.0, 5.0]), n_bins=4).tolist()
+    [1.5, 3.5]
+    """
+    points, below = _cumulate(values, weights)
+    if len(points) <= n_bins:
+        ends = np.arange(len(points) - 1)
+    else:
+        size = np.diff(below, prepend=0.0)
+        frequent = np.zeros(len(points), bool)
+        order = np.argsort(-size, kind="stable")[: n_bins // 4]
+        left = below[-1]
+        for count, place in enumerate(order):
+            if size[place] * (n_bins - 2 * count) <= left:
+                break
+            frequent[place] = True
+            left -= size[place]
+        rest = np.cumsum(np.where(frequent, 0.0, size))
+        interval = np.ceil(rest * ((n_bins - 2 * frequent.sum()) / left) * (1.0 - 1e-12))
+        ends = np.flatnonzero((np.diff(interval) > 0) | frequent[1:] | frequent[:-1])
+    return np.array([_between(points[end], points[end + 1]) for end in ends])
+
+
 def uniform(
     values: Floats, labels: NDArray[np.integer[Any]] | None = None, n_classes: int = 0, weights: Floats | None = None,
     *, n_bins: int = DEFAULT_BINS,

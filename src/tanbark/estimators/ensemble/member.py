@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tanbark.arrays import Array, Codes, Floats, Integers
+from tanbark.arrays import Codes, Floats, Integers
 from tanbark.counts import MemoryCounts
 from tanbark.estimators.ensemble.coarsening import Coarsening
 from tanbark.graph import Dag, Network
@@ -142,9 +142,3 @@ def learn_member(
         trees.append(tree)
     network = lay_out_trees(trees, parents, sizes, order)
     return Member(coarsening, columns, order, parents, trees, network), left_out
-
-
-def grow_inputs(member: Member, merged: Array) -> tuple[Array, list[tuple[int, ...]], list[int]]:
-    """Return codes, families and numbers of states, as corrections need them."""
-    sizes = [member.coarsening.schema.cardinalities[c] for c in member.columns.tolist()]
-    return np.ascontiguousarray(member.chosen(merged)), member.families(), sizes

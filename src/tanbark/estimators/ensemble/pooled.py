@@ -1,4 +1,4 @@
-"""The model of an ensemble: networks whose likelihoods are pooled, and a correction that boosting has learnt.
+"""The model of an ensemble: networks whose likelihoods are pooled, and a correction by boosted trees.
 
 The logit of class c is log P(c) + (1 - f) tau_0 e(c) + f tau (e(c) + g(c)). Here e sums w_m log P_m(observed | c)
 over the members m, g is the correction, and f = fade ** (missing values beyond what is usual in training): the more are
@@ -7,7 +7,8 @@ missing, the more the networks alone decide. Each likelihood sums missing values
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,22 +18,16 @@ from tanbark.arrays import Array, Codes, Floats
 from tanbark.counts import MemoryCounts
 from tanbark.estimators.ensemble.coarsening import Coarsening, coarsen, grid_counts, numeric
 from tanbark.estimators.ensemble.dealing import sample_rows
-from tanbark.estimators.ensemble.member import Information, Member, grow_inputs, learn_member, measure
+from tanbark.estimators.ensemble.member import Information, Member, learn_member, measure
 from tanbark.machine import run_threads, thread_count
-from tanbark.params.correction import Families, add_corrections, grow_families, run_rounds
 from tanbark.params.pool import pool_weights
+from tanbark.params.trees import Forest, Tree, TreeOptions, add_trees, boost, join_trees
 from tanbark.table import CodedTable, Schema, missing_code
 from tanbark.table.discretize import random_quantile_cuts
 
 MOST_POOLED = 50_000  # rows that the weights of members are learnt from
-LEAST_CORRECTED, CORRECTED_FAMILIES = 4, 96  # the members, and about the families, that the correction has
 CLASS_PRIOR = 0.5  # pseudo-counts of every class
-CUTS, STRUCTURE, FOLDS, BLANKS, POOLED = range(5)  # what random numbers are for
-
-
-def n_corrected(n_features: int) -> int:
-    """Return how many members the correction takes its families from: more where each has few."""
-    return max(LEAST_CORRECTED, CORRECTED_FAMILIES // max(n_features, 1))
+CUTS, STRUCTURE, FOLDS, BLANKS, POOLED, TREES = range(6)  # what random numbers are for
 
 
 @dataclass(frozen=True)
@@ -64,7 +59,7 @@ class Pooled:
     log_prior: Floats
     class_counts: Floats
     usual_missing: float
-    corrections: list[Families] = field(default_factory=list)
+    trees: Forest | None = None
     fade: float = 1.0
     temperature: float = 1.0
     plain_temperature: float = 1.0
@@ -76,11 +71,11 @@ class Pooled:
         n_classes = len(self.log_prior)
         total, correction = np.zeros((codes.shape[1], n_classes)), np.zeros((codes.shape[1], n_classes))
         for place, member in enumerate(self.members):
-            rows = merged[id(member.coarsening)]
             if self.weights[place] > 0.0:
+                rows = merged[id(member.coarsening)]
                 total += self.weights[place] * member.log_likelihoods(rows, n_jobs=n_jobs)
-            if place < len(self.corrections):
-                add_corrections(self.corrections[place], member.chosen(rows), correction, n_jobs=n_jobs)
+        if self.trees is not None:
+            add_trees(self.trees, codes, correction, n_jobs=n_jobs)
         return total, correction
 
     def logits(self, codes: Codes, *, n_jobs: int | None = None) -> Floats:
@@ -89,7 +84,7 @@ class Pooled:
 
     def tempered(self, codes: Codes, plain: Floats, correction: Floats) -> Floats:
         """Return the evidence that is added to the prior; see :meth:`faded`."""
-        return self.faded(codes, plain, correction, self.fade) if self.corrections else self.plain_temperature * plain
+        return self.plain_temperature * plain if self.trees is None else self.faded(codes, plain, correction, self.fade)
 
     def faded(self, codes: Codes, plain: Floats, correction: Floats, fade: float) -> Floats:
         """Return the tempered evidence, rows first: less of the correction, the more values are missing."""
@@ -113,32 +108,27 @@ class Pooled:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What learning leaves for the correction: merged rows by coarsening, and honest logits of every row."""
+    """What learning leaves for the correction: the rows on the grid, and honest logits of every row."""
 
     pooled: Pooled
-    merged: dict[int, Codes]
+    codes: Codes
     labels: Array
     row_weights: Floats | None
     left_out: Floats
 
-    def grow(self) -> tuple[list[Families], list[Array]]:
-        """Number the contexts of the families that the correction has."""
-        found = []
-        for member in self.pooled.members[: n_corrected(self.pooled.schema.target)]:
-            codes, families, sizes = grow_inputs(member, self.merged[id(member.coarsening)])
-            found.append(grow_families(codes, families, sizes, len(self.pooled.log_prior)))
-        return [families for families, _ in found], [contexts for _, contexts in found]
+    def boost(self, leaves: int, plan: Plan) -> Iterator[Tree]:
+        """Grow trees of so many leaves, each on what the networks and the trees before it leave to explain."""
+        schema = self.pooled.schema
+        return boost(
+            self.codes, schema.cardinalities[:-1], numeric(schema), self.labels, self.left_out.copy(), self.row_weights,
+            options=TreeOptions(most_leaves=leaves), rng=plan.generator(TREES),
+        )  # fmt: skip
 
-    def corrected(self, penalty: float, rounds: int) -> Pooled:
-        """Learn the correction and return the whole model."""
-        if rounds == 0:
-            return self.pooled
-        families, contexts = self.grow()
-        steps = run_rounds(families, contexts, self.labels, self.left_out.copy(), self.row_weights, penalty=penalty)
-        for done in steps:
-            if done == rounds:
-                break
-        return replace(self.pooled, corrections=families)
+    def corrected(self, trees: Iterable[Tree]) -> Pooled:
+        """Return the model with a correction by trees."""
+        schema, found = self.pooled.schema, list(trees)
+        forest = join_trees(found, schema.cardinalities[:-1], numeric(schema)) if found else None
+        return replace(self.pooled, trees=forest)
 
 
 def learn_pooled(table: CodedTable, plan: Plan) -> Training:
@@ -168,7 +158,7 @@ def learn_pooled(table: CodedTable, plan: Plan) -> Training:
     usual = usual_missing(table)
     honest = prior_left_out + np.tensordot(weights, left_out, 1)
     pooled = Pooled(schema, members, weights, log_prior, count_classes(labels, table.weights, n_classes), usual)
-    return Training(pooled, {key: part.codes for key, part in tables.items()}, labels, table.weights, honest)
+    return Training(pooled, table.codes[:-1], labels, table.weights, honest)
 
 
 def _coarsenings(schema: Schema, rows: MemoryCounts, plan: Plan) -> list[Coarsening]:

@@ -9,22 +9,23 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
 from tanbark.arrays import Array, Codes, Floats
 from tanbark.estimators.ensemble.dealing import NOTHING, fold_weights, sample_rows, single_rows
-from tanbark.estimators.ensemble.pooled import BLANKS, FOLDS, Plan, Training, learn_pooled, n_corrected
+from tanbark.estimators.ensemble.pooled import BLANKS, FOLDS, Plan, Pooled, Training, learn_pooled
 from tanbark.estimators.ensemble.reading import learn_reading
-from tanbark.params.correction import Families, add_corrections, run_rounds, without_corrections
+from tanbark.machine import run_threads, thread_count
 from tanbark.params.pool import fit_temperature, log_loss, row_losses
+from tanbark.params.trees import Tree, add_trees
 from tanbark.structure.progress import Progress
 from tanbark.table import CodedTable, missing_code
 
-PENALTIES = (1.0, 4.0, 16.0, 64.0, 256.0)
-FIRST_PENALTY = 2  # the position of the penalty that is tried first
-CHECKPOINTS = (1, 2, 4, 8, 16, 32, 64)  # rounds
-PATIENCE = 2  # checkpoints without improvement
+LEAVES = (31, 8)  # of the trees that are tried
+CHECKPOINTS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181, 256, 362, 512)  # trees
+LEAST_ROUNDS, PATIENCE = 16, 3  # checkpoints without improvement after so many trees end the search
 FOLD_MEMBERS = 6
 FEW_ROWS, MANY_ROWS = 1500, 3000
 SMALL_FOLDS, MIDDLE_FOLDS, LARGE_FOLDS = 5, 3, 4  # of many rows, one of four folds is held out
@@ -40,12 +41,12 @@ class Choice:
 
     Attributes
     ----------
-    penalty, rounds : the correction; no rounds where it gained less than one standard error
+    leaves, rounds : the trees of the correction; none where they gained less than one standard error
     fade : factor on the correction for every missing value beyond what is usual
     temperature : float
     plain_temperature : float
         That of the networks without the correction.
-    log_losses : dict of (penalty, rounds) to the held-out log-loss; (0, 0) is the ensemble without a correction
+    log_losses : dict of (leaves, rounds) to the held-out log-loss; (0, 0) is the ensemble without a correction
     log_loss : float
         Held-out log-loss of the choice, with its temperature.
     network_log_loss : float
@@ -54,28 +55,28 @@ class Choice:
         Held-out log-posteriors, NaN for rows that were not held out.
     """
 
-    penalty: float
+    leaves: int
     rounds: int
     fade: float
     temperature: float
     plain_temperature: float
-    log_losses: dict[tuple[float, int], float]
+    log_losses: dict[tuple[int, int], float]
     log_loss: float
     network_log_loss: float
     held_out: Floats
 
     def __str__(self) -> str:
         """Write what was chosen, and the held-out log-loss of the alternatives."""
-        plain = self.log_losses[0.0, 0]
+        plain = self.log_losses[0, 0]
         best = min(self.log_losses.values())
         if not self.rounds:
             tried = f"The best one had {best:.4f}: no gain of one standard error."
             what = f"No correction: held-out log-loss {plain:.4f} without one.\n{tried}"
         else:
-            rounds = "1 round" if self.rounds == 1 else f"{self.rounds} rounds"
+            trees = "1 tree" if self.rounds == 1 else f"{self.rounds} trees"
             fading = f"is multiplied by {self.fade:g} for each missing value beyond the usual number"
             what = (
-                f"A correction of {rounds} with penalty {self.penalty:g}: held-out log-loss {best:.4f}, "
+                f"A correction by {trees} of up to {self.leaves} leaves: held-out log-loss {best:.4f}, "
                 f"{plain:.4f} without it.\n"
                 f"It {fading if self.fade < 1 else 'does not fade with missing values'}."
             )
@@ -119,23 +120,24 @@ def choose(table: CodedTable, plan: Plan, progress: Progress, *, time_budget: fl
     labels, weights = (np.concatenate([getattr(fold, name) for fold in folds]) for name in ("labels", "weights"))
     prior = np.concatenate([fold.log_prior for fold in folds])
     evidence = np.concatenate([fold.evidence for fold in folds])
-    found = {(0.0, 0): evidence, **_paths(folds, labels, weights, prior, progress, deadline)}
-    losses = {key: row_losses(prior + part, labels) for key, part in found.items()}
+    paths = _paths(folds, labels, weights, prior, plan, progress, deadline)
+    found = {(0, 0): evidence, **{key: part for path in paths.values() for key, part in path.evidence.items()}}
+    tau = {key: fit_temperature(part, prior, labels, weights) for key, part in found.items()}
+    losses = {key: row_losses(prior + tau[key] * part, labels) for key, part in found.items()}
     means = {key: float(np.average(part, weights=weights)) for key, part in losses.items()}
     best = min(means, key=lambda key: means[key])
-    gain = losses[0.0, 0] - losses[best]
+    gain = losses[0, 0] - losses[best]
     mean = np.average(gain, weights=weights)
     error = np.sqrt(np.average((gain - mean) ** 2, weights=weights) / weights.sum())
     if mean < error:
-        best = (0.0, 0)
-    tau, plain = (fit_temperature(found[key], prior, labels, weights) for key in (best, (0.0, 0)))
-    logits = prior + tau * found[best]
-    fade = _choose_fade(folds, *best, (tau, plain), plan) if best[1] else 1.0
+        best = (0, 0)
+    logits = prior + tau[best] * found[best]
+    fade = _choose_fade(folds, paths[best[0]].models(best[1], tau[best], tau[0, 0]), plan) if best[1] else 1.0
     rows = np.concatenate([fold.rows for fold in folds])
     held_out = np.full((table.n_rows, logits.shape[1]), np.nan)
     held_out[rows] = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
     network = log_loss(prior + np.concatenate([fold.reading for fold in folds]), labels, weights)
-    return Choice(*best, fade, tau, plain, means, log_loss(logits, labels, weights), network, held_out)
+    return Choice(*best, fade, tau[best], tau[0, 0], means, log_loss(logits, labels, weights), network, held_out)
 
 
 def n_folds(n_rows: float) -> int:
@@ -149,7 +151,7 @@ def _folds(table: CodedTable, plan: Plan, progress: Progress) -> Iterator[Fold]:
     shares = fold_weights(table, count, plan.generator(FOLDS))
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     held = range(1) if count == LARGE_FOLDS else range(count)
-    smaller = replace(plan, n_members=min(plan.n_members, max(FOLD_MEMBERS, n_corrected(table.schema.target))))
+    smaller = replace(plan, n_members=min(plan.n_members, FOLD_MEMBERS))
     for fold in held:
         rest, share = weights - shares[fold], shares[fold]
         inside, outside = np.flatnonzero(rest > NOTHING), np.flatnonzero(share > NOTHING)
@@ -165,82 +167,73 @@ def _folds(table: CodedTable, plan: Plan, progress: Progress) -> Iterator[Fold]:
         progress.say(f"fold {fold + 1} of {len(held)}: log-loss {loss:.4f}")
 
 
+@dataclass(eq=False)
+class Boosted:
+    """The trees that were grown without a fold, and what they add to the logits of its rows."""
+
+    fold: Fold
+    steps: Iterator[Tree]
+    trees: list[Tree]
+    correction: Floats
+
+    def advance(self, rounds: int) -> Floats:
+        """Grow until there are so many trees; return the corrected evidence of the fold."""
+        new = list(islice(self.steps, rounds - len(self.trees)))
+        self.trees += new
+        forest = self.fold.training.corrected(new).trees
+        if forest is not None:
+            add_trees(forest, self.fold.codes, self.correction)
+        return np.asarray(self.fold.evidence + self.correction)
+
+
+@dataclass(eq=False)
+class Path:
+    """Trees of one size, grown without each fold, and the held-out evidence at the checkpoints, by (leaves, rounds)."""
+
+    runs: list[Boosted]
+    evidence: dict[tuple[int, int], Floats]
+    log_loss: float = math.inf
+
+    def models(self, rounds: int, temperature: float, plain_temperature: float) -> list[Pooled]:
+        """Return the corrected model of every fold."""
+        found = [run.fold.training.corrected(run.trees[:rounds]) for run in self.runs]
+        return [replace(model, temperature=temperature, plain_temperature=plain_temperature) for model in found]
+
+
 def _paths(
-    folds: list[Fold], labels: Array, weights: Floats, prior: Floats, progress: Progress, deadline: float
-) -> dict[tuple[float, int], Floats]:
-    """Boost with one penalty after another, downhill from the first, and keep the evidence at the checkpoints."""
-    grown = [fold.training.grow() for fold in folds]
-    found: dict[tuple[float, int], Floats] = {}
-    best = {}
+    folds: list[Fold], labels: Array, weights: Floats, prior: Floats, plan: Plan, progress: Progress, deadline: float
+) -> dict[int, Path]:
+    """Grow trees of every size that is tried until the held-out log-loss has not fallen at some checkpoints."""
 
-    def follow(place: int) -> float:
-        if place not in best:
-            path = _path(folds, grown, PENALTIES[place], labels, weights, prior)
-            found.update({(PENALTIES[place], rounds): part for rounds, part in path.items()})
-            best[place] = min(log_loss(prior + part, labels, weights) for part in path.values())
-            progress.say(f"correction with penalty {PENALTIES[place]:g}: log-loss {best[place]:.4f}")
-        return best[place]
+    def follow(leaves: int) -> Path:
+        runs = [Boosted(fold, fold.training.boost(leaves, plan), [], np.zeros(fold.evidence.shape)) for fold in folds]
+        path, worse = Path(runs, {}), 0
+        for rounds in CHECKPOINTS:
+            if time.monotonic() >= deadline or worse == PATIENCE:
+                break
+            found = np.concatenate([run.advance(rounds) for run in runs])
+            loss = _tempered_loss(found, prior, labels, weights)
+            path.evidence[leaves, rounds] = found
+            worse = 0 if loss < path.log_loss or rounds < LEAST_ROUNDS else worse + 1
+            path.log_loss = min(path.log_loss, loss)
+        return path
 
-    def follow_within_time(place: int) -> float:
-        return follow(place) if time.monotonic() < deadline or place in best else math.inf
-
-    place = FIRST_PENALTY
-    step = 1 if follow_within_time(place + 1) < follow_within_time(place) else -1
-    while 0 <= place + step < len(PENALTIES) and follow_within_time(place + step) < follow_within_time(place):
-        place += step
-    return found
+    paths = run_threads(follow, [(leaves,) for leaves in LEAVES], thread_count(plan.n_jobs))
+    for leaves, path in zip(LEAVES, paths, strict=True):
+        progress.say(f"correction by trees of up to {leaves} leaves: log-loss {path.log_loss:.4f}")
+    return dict(zip(LEAVES, paths, strict=True))
 
 
-def _path(
-    folds: list[Fold], grown: list[tuple[list[Families], list[Array]]], penalty: float, labels: Array, weights: Floats,
-    prior: Floats,
-) -> dict[int, Floats]:  # fmt: skip
-    """Boost all folds with one penalty until the held-out log-loss has risen twice; return the evidence by rounds."""
-    fresh = [[without_corrections(part) for part in families] for families, _ in grown]
-    runs = [
-        run_rounds(
-            families, contexts, fold.training.labels, fold.training.left_out.copy(), fold.training.row_weights,
-            penalty=penalty,
-        )
-        for fold, families, (_, contexts) in zip(folds, fresh, grown, strict=True)
-    ]  # fmt: skip
-    found: dict[int, Floats] = {}
-    least, worse = np.inf, 0
-    for rounds in CHECKPOINTS:
-        parts = []
-        for fold, families, run in zip(folds, fresh, runs, strict=True):
-            while next(run) < rounds:
-                pass
-            parts.append(fold.evidence + _correction(fold, families, fold.codes))
-        found[rounds] = np.concatenate(parts)
-        loss = log_loss(prior + found[rounds], labels, weights)
-        worse = 0 if loss < least else worse + 1
-        least = min(least, loss)
-        if worse == PATIENCE:
-            break
-    return found
+def _tempered_loss(evidence: Floats, prior: Floats, labels: Array, weights: Floats) -> float:
+    tau = fit_temperature(evidence, prior, labels, weights)
+    return log_loss(prior + tau * evidence, labels, weights)
 
 
-def _correction(fold: Fold, families: list[Families], codes: Codes) -> Floats:
-    out = np.zeros((codes.shape[1], len(fold.training.pooled.log_prior)))
-    merged: dict[int, Codes] = {}
-    for member, part in zip(fold.training.pooled.members, families, strict=False):
-        kind = member.coarsening
-        if id(kind) not in merged:
-            merged[id(kind)] = kind.apply(codes)
-        add_corrections(part, member.chosen(merged[id(kind)]), out)
-    return out
-
-
-def _choose_fade(
-    folds: list[Fold], penalty: float, rounds: int, temperatures: tuple[float, float], plan: Plan
-) -> float:
+def _choose_fade(folds: list[Fold], models: list[Pooled], plan: Plan) -> float:
     """Take values of held-out rows away, and find how strongly the correction must fade."""
     rng = plan.generator(BLANKS)
     parts = []
-    for fold in folds:
-        model = fold.training.corrected(penalty, rounds)
-        model = replace(model, temperature=temperatures[0], plain_temperature=temperatures[1])
+    for fold, model in zip(folds, models, strict=True):
         rows, weights = fold.sample(max(1, MOST_BLANKED // len(folds)), rng)
         for rate in BLANKED:
             codes = fold.codes[:, rows]

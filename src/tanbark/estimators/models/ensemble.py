@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from copy import copy
 from dataclasses import field, replace
+from itertools import islice
 from numbers import Real
 from typing import Any, Self
 
@@ -387,7 +388,8 @@ class Classifier(PooledClassifier):
             self.choice_ = choice = choose(table, plan, progress, time_budget=self.time_budget)
             progress.say(str(choice))
             tempered = {name: getattr(choice, name) for name in ("fade", "temperature", "plain_temperature")}
-            self.model_ = replace(training.corrected(choice.penalty, choice.rounds), **tempered)
+            trees = islice(training.boost(choice.leaves, plan), choice.rounds)
+            self.model_ = replace(training.corrected(trees), **tempered)
 
     def _complete(self, table: CodedTable, learnt_prior: Floats) -> None:
         """Learn the network to read, and calibrate prediction sets on the rows that were held out."""

@@ -16,7 +16,7 @@ from tanbark.checks import check_count
 from tanbark.errors import InputError, find
 from tanbark.estimators.inputs import read_labels, read_weights
 from tanbark.estimators.options import estimator
-from tanbark.table.discretize import CUTTERS, DEFAULT_BINS, UNION_BINS
+from tanbark.table.discretize import CUTTERS, DEFAULT_BINS, UNION_BINS, grid
 from tanbark.table.learn_schema import FEW, FEW_ORDERED
 
 GRID_BINS = 250  # intervals of the grid of ensembles: codes of one byte
@@ -181,13 +181,16 @@ class MDLPQuantileDiscretizer(_BinDiscretizer):
 
 
 class GridDiscretizer(_BinDiscretizer):
-    """Cut every column into up to 250 intervals of equal frequency: the grid whose intervals an ensemble merges."""
+    """Cut every column into up to 250 intervals, one for each value if that suffices: an ensemble merges them."""
 
     _name = "quantile"
     _few = FEW_ORDERED
 
     def __init__(self) -> None:
         super().__init__(n_bins=GRID_BINS)
+
+    def _cutter(self) -> Callable[..., Floats]:
+        return partial(grid, n_bins=GRID_BINS)
 
 
 def find_cutter(discretize: str | Discretizer) -> tuple[Callable[..., Floats], int]:
