@@ -6,7 +6,6 @@ import base64
 import os
 import zlib
 from dataclasses import asdict, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.arrays import Array
 from tanbark.errors import OptionError
 from tanbark.estimators import model_file as files
-from tanbark.estimators.ensemble.coarsening import Coarsening, merge_to
+from tanbark.estimators.ensemble.coarsening import Coarsening, merge_to, numeric
 from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import Pooled
 from tanbark.estimators.ensemble.selection import Choice
@@ -24,12 +23,12 @@ from tanbark.graph import Dag, Network
 from tanbark.inference.sparse_network import lay_out_trees
 from tanbark.machine import thread_count
 from tanbark.params.context_tree import ContextTree
-from tanbark.params.correction import Families
+from tanbark.params.trees import BOTH, LEAF, LEFT, RIGHT, Forest, Tree
 from tanbark.table import Schema
 from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
 
 KINDS: dict[str, type[PooledClassifier]] = {cls.__name__: cls for cls in (NetworkEnsemble, Classifier)}
-TYPES = ("float64", "int64", "int32", "uint8", "uint16", "uint32")
+TYPES = ("float64", "int64", "int32", "int8", "uint8", "uint16", "uint32")
 POOL = ("usual_missing", "fade", "temperature", "plain_temperature")
 WRITTEN = {"children": "int32", "starts": "int64", "states": "int64", "levels": "int64", "counts": "float64",
            "concentrations": "float64"}  # of a context tree; the rest, three quarters, follows from it  # fmt: skip
@@ -57,7 +56,7 @@ def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
         **{name: getattr(pooled, name) for name in POOL},
         "intervals": [[column_document(column) for column in kind.schema.columns] for kind in kinds],
         "members": [_member_document(member, places[id(member.coarsening)]) for member in pooled.members],
-        "corrections": [{name: _array(part) for name, part in item._asdict().items()} for item in pooled.corrections],
+        "correction": None if pooled.trees is None else _forest_document(pooled.trees),
         "value_counts": [_array(counts) for counts in model.value_counts_],
         **files.scores_document(model),
         **(_choice_document(model) if isinstance(model, Classifier) else {}),
@@ -72,6 +71,15 @@ def _member_document(member: Member, place: int) -> dict[str, Any]:
         "order": member.order,
         "parents": [list(parents) for parents in member.parents],
         "trees": [{name: _array(getattr(tree, name)) for name in WRITTEN} for tree in member.trees],
+    }
+
+
+def _forest_document(forest: Forest) -> dict[str, Any]:
+    nodes = forest.nodes._asdict()
+    return {
+        "roots": _array(forest.roots),
+        **{name: _array(part) for name, part in nodes.items()},
+        "masks": _array(forest.nodes.masks.astype(np.uint8)),
     }
 
 
@@ -139,12 +147,10 @@ def restore_pooled(document: dict[str, Any]) -> PooledClassifier:
     class_counts = _read_array(document["class_counts"], "the rows by class", "float64")
     good = class_counts.shape == log_prior.shape and bool((class_counts >= 0).all())
     demand(good, "the rows by class are none")
-    items = read_list(document["corrections"], "corrections")
-    demand(len(items) <= len(members), "there are more corrections than networks")
-    corrections = [_read_families(item, members[k], len(model.classes_)) for k, item in enumerate(items)]
+    trees = _read_forest(document["correction"], schema)
     usual, fade, tau, plain = _read_numbers([document[name] for name in POOL], "the pool")
     demand(0 <= fade <= 1 and usual >= 0 and min(tau, plain) > 0, "the numbers of the pool are out of range")
-    model.model_ = Pooled(schema, members, weights, log_prior, class_counts, usual, corrections, fade, tau, plain)
+    model.model_ = Pooled(schema, members, weights, log_prior, class_counts, usual, trees, fade, tau, plain)
     counts = [_read_array(item, "counts") for item in read_list(document["value_counts"], "counts of values")]
     sizes = members[0].coarsening.schema.cardinalities[:-1]
     demand([table.shape for table in counts] == [(size,) for size in sizes], "the counts of values do not fit")
@@ -224,61 +230,50 @@ def _read_tree(document: Any, n_states: int, states: list[int]) -> ContextTree:
     return ContextTree(**parts, totals=totals, probabilities=probabilities)
 
 
-def _read_families(document: Any, member: Member, n_classes: int) -> Families:
-    kinds = {"children": "int32", "above": "int32", "sums": "float64"}
-    found = Families(**{
-        name: _read_array(document[name], "a correction", kinds.get(name, "int64")) for name in Families._fields
-    })  # fmt: skip
-    families = member.families()
-    sizes = member.coarsening.schema.cardinalities
-    columns = [c for family in families for c in family]
-    states = [sizes[int(member.columns[c])] for c in columns]
-    demand(found.columns.tolist() == columns and found.states.tolist() == states, "a correction has other families")
-    demand(found.spans.tolist() == np.cumsum([0, *map(len, families)]).tolist(), "a correction has other families")
-    n_contexts = len(found.above)
-    demand(
-        found.sums.shape == (n_contexts, n_classes) and bool(np.isfinite(found.sums).all()), "a correction is damaged"
-    )
-    demand(found.firsts.shape == found.starts.shape == (len(columns),), "a correction is damaged")
-    demand(found.children.ndim == found.above.ndim == 1, "a correction is damaged")
-    demand(bool(((found.above >= 0) & (found.above < n_contexts)).all()), "a correction is damaged")
-    _check_children(found, n_contexts)
-    return found
-
-
-def _check_children(found: Families, n_contexts: int) -> None:
-    """Demand that contexts are numbered family by family and level by level, so that every lookup stays inside."""
-    next_context = next_child = 0
-    for begin, end in pairwise(found.spans.tolist()):
-        first, width = next_context, 1  # the contexts of a level; a family begins with its root
-        next_context += 1
-        for entry in range(begin, end):
-            demand((found.firsts[entry], found.starts[entry]) == (first, next_child), "a correction is damaged")
-            size = width * int(found.states[entry])
-            part = found.children[next_child : next_child + size]
-            below = np.sort(part[part >= 0])
-            first, width = next_context, len(below)
-            good = len(part) == size and bool((part >= -1).all())
-            demand(good and np.array_equal(below, np.arange(first, first + width)), "a correction is damaged")
-            next_context, next_child = next_context + width, next_child + size
-    demand((next_context, next_child) == (n_contexts, len(found.children)), "a correction is damaged")
+def _read_forest(document: Any, schema: Schema) -> Forest | None:
+    """Read boosted trees; children come after their parent, so that every walk ends."""
+    if document is None:
+        return None
+    kinds = {"features": "int32", "thresholds": "int32", "lefts": "int32", "missing": "int8", "masks": "uint8"}
+    arrays = {name: _read_array(document[name], "a tree", kinds.get(name, "float64")) for name in Tree._fields}
+    nodes = Tree(**{**arrays, "masks": arrays["masks"] > 0})
+    roots = _read_array(document["roots"], "a tree", "int64")
+    states, ordered = np.array(schema.cardinalities[:-1], np.int64), numeric(schema)
+    n_nodes, n_classes = len(nodes.features), schema.cardinalities[-1]
+    one_each = all(part.shape == (n_nodes,) for part in nodes[:5])
+    good = one_each and nodes.values.shape == (n_nodes, 1 if n_classes == 2 else n_classes) and nodes.masks.ndim == 2
+    demand(good and roots.ndim == 1 and len(roots) > 0 and roots[0] == 0, "a correction is damaged")
+    demand(bool((np.diff(roots) > 0).all()) and bool(roots[-1] < n_nodes), "a correction is damaged")
+    inner = np.flatnonzero(nodes.features != LEAF)
+    columns, lefts, thresholds = nodes.features[inner], nodes.lefts[inner], nodes.thresholds[inner]
+    demand(bool(((columns >= 0) & (columns < len(states))).all()), "a tree splits an unknown column")
+    demand(bool(((lefts > inner) & (lefts < n_nodes - 1)).all()), "a child of a tree is out of range")
+    most = np.where(ordered[columns], states[columns], len(nodes.masks))
+    least = np.where(ordered[columns], -1, 0)
+    demand(bool(((thresholds >= least) & (thresholds < most)).all()), "a threshold of a tree is out of range")
+    wide = ordered[columns] | (states[columns] <= nodes.masks.shape[1])
+    demand(bool(wide.all()), "the states of a split are too few")
+    demand(bool(np.isin(nodes.missing, (LEFT, RIGHT, BOTH)).all()), "a split has no place for missing values")
+    inside = (nodes.fractions >= 0) & (nodes.fractions <= 1)
+    demand(bool(inside.all()) and bool(np.isfinite(nodes.values).all()), "a number of a tree is out of range")
+    return Forest(roots, nodes, states, ordered)
 
 
 def _read_choice(document: Any, n_classes: int) -> Choice | None:
     if document is None:
         return None
-    losses: dict[tuple[float, int], float] = {}
+    losses: dict[tuple[int, int], float] = {}
     for item in read_list(document["log_losses"], "log-losses"):
-        penalty, rounds, loss = _read_numbers(item, "log-losses")
-        losses[penalty, int(rounds)] = loss
-    names = ("penalty", "fade", "temperature", "plain_temperature", "log_loss", "network_log_loss")
-    penalty, fade, tau, plain, loss, network = _read_numbers([document[name] for name in names], "the choice")
-    rounds = document["rounds"]
-    good = type(rounds) is int and (0.0, 0) in losses and (penalty, rounds) in losses
+        leaves, rounds, loss = _read_numbers(item, "log-losses")
+        losses[int(leaves), int(rounds)] = loss
+    names = ("fade", "temperature", "plain_temperature", "log_loss", "network_log_loss")
+    fade, tau, plain, loss, network = _read_numbers([document[name] for name in names], "the choice")
+    best = (document["leaves"], document["rounds"])
+    good = all(type(part) is int for part in best) and (0, 0) in losses and best in losses
     demand(good, "the choice is not among what was tried")
     held_out = _read_array(document["held_out"], "held-out posteriors", "float64")
     demand(held_out.ndim == 2 and held_out.shape[1] == n_classes, "the held-out posteriors do not fit the classes")
-    return Choice(penalty, rounds, fade, tau, plain, losses, loss, network, held_out)
+    return Choice(*best, fade, tau, plain, losses, loss, network, held_out)
 
 
 def _read_network(document: Any, grid: Schema) -> Network:

@@ -10,6 +10,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.params.context_tree import ContextTree
 from tanbark.params.correction import Families
+from tanbark.params.trees import Forest
 
 WHOLE = ("uint8", "uint16", "uint32")
 
@@ -65,6 +66,20 @@ def pack_families(families: Families) -> dict[str, Any]:
         "places": pack(_places(families.children)),
         "n_children": len(families.children),
         "sums": pack(families.sums),
+    }
+
+
+def pack_forest(forest: Forest) -> dict[str, Any]:
+    """Pack boosted trees; columns are numbered from one, zero is a leaf, and states below ``bounds`` go left."""
+    nodes = forest.nodes
+    return {
+        "roots": pack(forest.roots),
+        "columns": pack(nodes.features + 1),
+        "bounds": pack(nodes.thresholds + 1),
+        **{name: pack(getattr(nodes, name)) for name in ("lefts", "missing", "fractions", "masks")},
+        "values": pack(nodes.values),
+        "width": nodes.masks.shape[1],
+        "ordered": forest.ordered.tolist(),
     }
 
 

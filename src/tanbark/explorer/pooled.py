@@ -10,7 +10,7 @@ from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import CLASS_PRIOR
 from tanbark.estimators.ensemble.reading import shorten_member
 from tanbark.estimators.models.ensemble import PooledClassifier
-from tanbark.explorer.packing import pack, pack_families, pack_tree
+from tanbark.explorer.packing import pack, pack_forest, pack_tree
 from tanbark.graph import Network
 from tanbark.inference import sparse_network
 
@@ -37,12 +37,10 @@ def pool_data(model: PooledClassifier, reading: Network) -> dict[str, Any]:
     kinds = list({id(member.coarsening): member.coarsening for member in pooled.members}.values())
     members, size = [], 0
     for place, member in enumerate(pooled.members):
-        corrected = place < len(pooled.corrections)
         weight = float(pooled.weights[place])
-        if weight > 0.0 or corrected:
+        if weight > 0.0:
             found = {"kind": kinds.index(member.coarsening), "weight": weight, **_structure(member)}
-            found["trees"] = [pack_tree(tree) for tree in member.trees] if weight > 0.0 else None
-            found["correction"] = pack_families(pooled.corrections[place]) if corrected else None
+            found["trees"] = [pack_tree(tree) for tree in member.trees]
             members.append(found)
             size += _text_size(found)
             _check_size(size, model)
@@ -59,6 +57,7 @@ def pool_data(model: PooledClassifier, reading: Network) -> dict[str, Any]:
             for kind in kinds
         ],
         "members": members,
+        "correction": None if pooled.trees is None else pack_forest(pooled.trees),
         "value_counts": [counts.tolist() for counts in model.value_counts_],
     }
 

@@ -12,11 +12,12 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.export.scored import correction_of, is_pooled, pooled_model, scored_network
 from tanbark.graph import Network
+from tanbark.params.trees import Forest
 from tanbark.table import Schema
 
 MARK, END = "# the model goes here\n", "# end of the model\n"
 BEGINS, ENDS = "# prediction begins\n", "# prediction ends\n"
-CODES = {"float64": "d", "int32": "i", "int64": "q"}  # of the module array
+CODES = {"float64": "d", "int8": "b", "uint8": "B", "int32": "i", "int64": "q"}  # of the module array
 
 
 def to_python(network: Network) -> str:
@@ -97,7 +98,6 @@ def _pooled_model(model: Any) -> str:
     prior = [float(value) if np.isfinite(value) else -1e300 for value in pooled.log_prior]
     networks = []
     for place, member in enumerate(pooled.members):
-        corrected = place < len(pooled.corrections)
         networks.append({
             "weight": float(pooled.weights[place]), "kind": kinds.index(member.coarsening),
             "columns": member.columns.tolist(), "order": list(member.order),
@@ -106,13 +106,13 @@ def _pooled_model(model: Any) -> str:
             "trees": [
                 _packed(tree, ("children", "starts", "states", "levels", "probabilities")) for tree in member.trees
             ],
-            "correction": _packed(pooled.corrections[place], pooled.corrections[place]._fields) if corrected else None,
         })  # fmt: skip
     return _assignments([
         ("COLUMNS", _columns(schema)),
         ("LABELS", list(schema.columns[-1].states())),
         ("KINDS", [{"lookups": [lookup[:-1].tolist() for lookup in kind.lookups]} for kind in kinds]),
         ("NETWORKS", networks),
+        ("TREES", None if pooled.trees is None else _forest(pooled.trees)),
         ("LOG_PRIOR", prior),
         ("USUAL_MISSING", pooled.usual_missing),
         ("FADE", pooled.fade),
@@ -120,6 +120,13 @@ def _pooled_model(model: Any) -> str:
         ("PLAIN_TEMPERATURE", pooled.plain_temperature),
         ("MOST_ENTRIES", MOST_ENTRIES),
     ])  # fmt: skip
+
+
+def _forest(forest: Forest) -> dict[str, Any]:
+    nodes, n_states = forest.nodes, forest.nodes.masks.shape[1]
+    arrays = nodes._replace(values=nodes.values.ravel(), masks=nodes.masks.ravel().astype(np.uint8))
+    found = {"roots": _pack(forest.roots), **_packed(arrays, arrays._fields)}
+    return {**found, "ordered": forest.ordered.tolist(), "n_states": n_states, "n_values": nodes.values.shape[1]}
 
 
 def _packed(arrays: Any, names: tuple[str, ...]) -> dict[str, tuple[str, str]]:

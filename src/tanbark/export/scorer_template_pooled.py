@@ -3,17 +3,19 @@
 import math
 from itertools import product
 
-from tanbark.export.scorer_template import COLUMNS, LABELS, TOO_MANY, add_correction, eliminate, encode, unpack
+from tanbark.export.scorer_template import COLUMNS, LABELS, TOO_MANY, eliminate, encode, unpack
 
 LOG_PRIOR, USUAL_MISSING, FADE, TEMPERATURE, PLAIN_TEMPERATURE, KINDS, NETWORKS = [], 0.0, 1.0, 1.0, 1.0, [], []
-MOST_ENTRIES = 1
+TREES, MOST_ENTRIES = None, 1
 
 
 # prediction begins
 for _network in NETWORKS:
-    for _part in _network["trees"] + ([_network["correction"]] if _network["correction"] else []):
+    for _part in _network["trees"]:
         for _key, _value in _part.items():
             _part[_key] = unpack(*_value)
+if TREES:
+    TREES.update({_key: unpack(*_value) for _key, _value in TREES.items() if isinstance(_value, tuple)})
 
 
 def predict_proba(row):
@@ -27,10 +29,9 @@ def predict_proba(row):
         if network["weight"] > 0.0:
             for label, value in enumerate(log_likelihoods(network, known)):
                 plain[label] += network["weight"] * value
-        if network["correction"]:
-            add_correction(network["correction"], known, change)
     full = 0.0
-    if any(network["correction"] for network in NETWORKS):
+    if TREES:
+        add_trees(TREES, states, change)
         full = FADE ** max(len(COLUMNS) - 1 - len(states) - USUAL_MISSING, 0.0)
     scores = [
         prior + (1.0 - full) * PLAIN_TEMPERATURE * value + full * TEMPERATURE * (value + more)
@@ -84,3 +85,29 @@ def restrict(network, node, label, known):
         whole = {**known, **dict(zip(free, states))}
         values[states] = distribution(network, node, label, whole)[whole[node]]
     return free, values
+
+
+def add_trees(trees, states, change):
+    """Add the values of all trees; where no missing value was seen in training, both children count by their rows."""
+    lowest = len(change) - trees["n_values"]
+    for root in trees["roots"]:
+        waiting = [(root, 1.0)]
+        while waiting:
+            node, fraction = waiting.pop()
+            while trees["features"][node] >= 0:
+                column, threshold, left = trees["features"][node], trees["thresholds"][node], trees["lefts"][node]
+                state, missing = states.get(column), trees["missing"][node]
+                if state is None and missing == 2:
+                    waiting.append((left + 1, fraction * (1.0 - trees["fractions"][node])))
+                    fraction *= trees["fractions"][node]
+                    node = left
+                    continue
+                if state is None:
+                    goes_left = missing == 0
+                elif trees["ordered"][column]:
+                    goes_left = state <= threshold
+                else:
+                    goes_left = trees["masks"][threshold * trees["n_states"] + state]
+                node = left if goes_left else left + 1
+            for k in range(trees["n_values"]):
+                change[lowest + k] += fraction * trees["values"][node * trees["n_values"] + k]

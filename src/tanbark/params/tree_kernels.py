@@ -20,6 +20,7 @@ from tanbark.params.trees import (
     Forest,
     Growing,
     Grown,
+    Scratch,
     TreeOptions,
 )  # fmt: skip
 
@@ -100,7 +101,8 @@ def search(growing: Growing, options: TreeOptions, histogram: Array, split: Arra
     """Find the split of a node that gains most; its gain is zero where there is none."""
     # Cost: O(bins x outputs); a categorical column is sorted before.
     width = histogram.shape[1]
-    total, left, order = np.zeros(width), np.zeros(width), np.zeros(len(goes_left), np.int64)
+    scratch = Scratch(np.zeros(width), np.zeros(width), np.zeros(len(goes_left), np.int64))
+    total, left, order = scratch
     split[GAIN] = 0.0
     if len(growing.columns) == 0:
         return
@@ -124,43 +126,36 @@ def search(growing: Growing, options: TreeOptions, histogram: Array, split: Arra
         for side in range(2 if seen else 1):
             for c in range(width):
                 left[c] = histogram[absent, c] if side == LEFT else 0.0
-            scan(
-                growing,
-                options,
-                histogram,
-                place,
-                order,
-                total,
-                left,
-                penalty,
-                split,
-                goes_left,
-                side if seen else BOTH,
-            )
+            scan(growing, options, histogram, place, scratch, penalty, split, goes_left, side if seen else BOTH)
 
 
 @kernel
 def scan(
-    growing: Growing, options: TreeOptions, histogram: Array, place: int, order: Array, total: Array, left: Array,
-    penalty: float, split: Array, goes_left: Array, missing: int,
+    growing: Growing, options: TreeOptions, histogram: Array, place: int, scratch: Scratch, penalty: float,
+    split: Array, goes_left: Array, missing: int,
 ) -> None:  # fmt: skip
-    """Move the states of a column to the left in turn, and keep the split that gains most."""
+    """Move the states of a column to the left in turn, and keep the split that gains most.
+
+    Missing values that go left may be there alone.
+    """
+    total, left, order = scratch
     column, first, width = growing.columns[place], growing.bins[place], len(total)
     n_outputs, n_states = width // 2, growing.states[column]
-    for s in range(n_states - 1):
-        b = first + order[s]
-        if histogram[b, width - 1] <= NOTHING:
-            continue
-        for c in range(width):
-            left[c] += histogram[b, c]
+    for s in range(-1 if missing == LEFT else 0, n_states - 1):
+        if s >= 0:
+            b = first + order[s]
+            if histogram[b, width - 1] <= NOTHING:
+                continue
+            for c in range(width):
+                left[c] += histogram[b, c]
         if left[width - 1] < options.least_rows:
             continue
         if total[width - 1] - left[width - 1] < options.least_rows:
             break
         gain = 0.0
         for c in range(n_outputs):
-            g, h, whole = left[c], left[n_outputs + c], total[c]
-            curvature = total[n_outputs + c]
+            g, h = left[c], left[n_outputs + c]
+            whole, curvature = total[c], total[n_outputs + c]
             gain += g * g / (h + penalty) + (whole - g) ** 2 / (curvature - h + penalty)
             gain -= whole * whole / (curvature + penalty)
         if gain > split[GAIN] * TIE + NOTHING:

@@ -1,14 +1,15 @@
 """Corrections of log-posteriors by boosted regression trees.
 
-The corrected logit of a row for class c is z(c) = z0(c) + the sum over the trees of the value, for c, of the row's leaf.
-Every tree is grown on gradient G and curvature H of the conditional log-likelihood at the logits so far; a split gains
+The corrected logit of a row for class c is z(c) = z0(c) + the sum over the trees of the value, for c, of the leaf that
+the row is in. Every tree is grown on gradient G and curvature H of the conditional log-likelihood at the logits so far;
+a split gains
 
     sum over c of  GL^2 / (HL + penalty) + GR^2 / (HR + penalty) - G^2 / (H + penalty)
 
-and a leaf has the value rate G / (H + penalty) for each class: one tree for all classes. The leaf with most gain is split
-first. Friedman (2001), Greedy function approximation: a gradient boosting machine; splits are found from sums over the
-states of a column, as in Ke et al. (2017), LightGBM. Of a categorical column, the states are ordered by their slope, so
-that a split is a threshold there too (Fisher 1958, On grouping for maximum homogeneity).
+and a leaf has the value rate G / (H + penalty) for each class: one tree for all classes. The leaf with most gain is
+split first. See Friedman (2001), Greedy function approximation: a gradient boosting machine. Splits are found from sums
+over the states of a column, as in Ke et al. (2017), LightGBM. The states of a categorical column are ordered by their
+slope, so that a split is a threshold there too (Fisher 1958, On grouping for maximum homogeneity).
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ class TreeOptions(NamedTuple):
     rate: float = 0.1
 
 
+USUAL = TreeOptions()
+
+
 class Growing(NamedTuple):
     """The rows that a tree is grown from: codes (n_columns, n_rows), of which ``columns`` are split.
 
@@ -67,7 +71,7 @@ class Growing(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """Room for the nodes of a tree that grows: their best splits, the states that go left, rows, children and values."""
+    """Room for the nodes of a tree: their best splits, the states that go left, rows, left children and values."""
 
     splits: Array
     goes_left: Array
@@ -77,12 +81,21 @@ class Grown(NamedTuple):
     values: Array
 
 
+class Scratch(NamedTuple):
+    """Room for the search of a split: sums of the node and of what goes left, and the order of a column's states."""
+
+    total: Array
+    left: Array
+    order: Array
+
+
 class Tree(NamedTuple):
     """The nodes of a tree, or of several.
 
-    ``features`` has the column of a split, or :data:`LEAF`; ``lefts`` its left child, before the right one. States up to
-    ``thresholds`` go left, and for a categorical column those that row ``thresholds`` of ``masks`` marks. ``fractions``
-    is the fraction of training rows that went left, ``values`` what a leaf adds to the logits of the last classes.
+    ``features`` has the column of a split, or :data:`LEAF`; ``lefts`` its left child, which is followed by the right
+    one. States up to ``thresholds`` go left, and of a categorical column those that row ``thresholds`` of ``masks``
+    marks. ``missing`` is LEFT, RIGHT or BOTH, ``fractions`` the fraction of training rows that went left, and
+    ``values`` is what a leaf adds to the logits: of all classes, or of the second of two.
     """
 
     features: Array
@@ -105,7 +118,7 @@ class Forest(NamedTuple):
 
 def boost(
     codes: Codes, states: Sequence[int] | Integers, ordered: Bools, labels: Array, logits: Floats,
-    weights: Floats | None = None, *, options: TreeOptions = TreeOptions(), rng: np.random.Generator | None = None,
+    weights: Floats | None = None, *, options: TreeOptions = USUAL, rng: np.random.Generator | None = None,
 ) -> Iterator[Tree]:  # fmt: skip
     """Grow trees without end; the logits are updated in place after each.
 
@@ -154,10 +167,9 @@ def boost(
 
 def _room(most_leaves: int, most_states: int, n_outputs: int) -> Grown:
     most = 2 * most_leaves - 1
-    return Grown(
-        np.zeros((most, MISSING + 1)), np.zeros((most, most_states), bool), *(np.zeros(most, np.int64) for _ in range(3)),
-        np.zeros((most, n_outputs)),
-    )  # fmt: skip
+    begins, ends, lefts = np.zeros((3, most), np.int64)
+    goes_left = np.zeros((most, most_states), bool)
+    return Grown(np.zeros((most, MISSING + 1)), goes_left, begins, ends, lefts, np.zeros((most, n_outputs)))
 
 
 def _merge(codes: Codes, sizes: Integers, groups: Integers) -> tuple[Codes, Integers]:
@@ -172,14 +184,17 @@ def _finish(grown: Grown, n_nodes: int, groups: Integers, ordered: Bools) -> Tre
     """Return the nodes that were grown, with thresholds of states that were not merged."""
     lefts, splits = grown.lefts[:n_nodes].astype(np.int32), grown.splits[:n_nodes]
     inner = lefts > 0
-    columns = splits[:, COLUMN].astype(np.int32)
-    by_state = inner & ~ordered[columns]
-    thresholds = np.where(inner, (splits[:, THRESHOLD] + 1) * groups[columns] - 1, 0).astype(np.int32)
+    features, thresholds = np.full(n_nodes, LEAF, np.int32), np.zeros(n_nodes, np.int32)
+    columns = splits[inner, COLUMN].astype(np.int64)
+    features[inner] = columns
+    thresholds[inner] = (splits[inner, THRESHOLD] + 1) * groups[columns] - 1
+    by_state = inner.copy()
+    by_state[inner] = ~ordered[columns]
     thresholds[by_state] = np.arange(by_state.sum())
     return Tree(
-        np.where(inner, columns, LEAF).astype(np.int32), thresholds, lefts,
-        np.where(inner, splits[:, MISSING], 0).astype(np.int8), np.where(inner, splits[:, FRACTION], 0.0),
-        np.where(inner[:, None], 0.0, grown.values[:n_nodes]), grown.goes_left[:n_nodes][by_state],
+        features, thresholds, lefts, np.where(inner, splits[:, MISSING], 0).astype(np.int8),
+        np.where(inner, splits[:, FRACTION], 0.0), np.where(inner[:, None], 0.0, grown.values[:n_nodes]),
+        grown.goes_left[:n_nodes][by_state],
     )  # fmt: skip
 
 
@@ -189,7 +204,8 @@ def join_trees(trees: Sequence[Tree], states: Sequence[int] | Integers, ordered:
     widest = max((tree.masks.shape[1] for tree in trees), default=0)
     n_masks, parts = 0, []
     for tree, root in zip(trees, roots, strict=False):
-        masked = (tree.features != LEAF) & ~ordered[tree.features]
+        masked = tree.features != LEAF
+        masked[masked] = ~ordered[tree.features[masked]]
         thresholds = np.where(masked, tree.thresholds + n_masks, tree.thresholds).astype(np.int32)
         lefts = np.where(tree.features != LEAF, tree.lefts + root, 0).astype(np.int32)
         masks = np.pad(tree.masks, ((0, 0), (0, widest - tree.masks.shape[1])))

@@ -181,8 +181,8 @@ def grid(
 ) -> Floats:  # fmt: skip
     """Cut between all neighbouring values, or where there are more than ``n_bins`` into intervals of equal frequency.
 
-    A value that has more rows than an interval gets its own, and the others share what is left. Cuts lie halfway between
-    neighbouring values.
+    A value that has more rows than such an interval gets its own, and the others share what is left. Cuts lie halfway
+    between neighbouring values.
 
     >>> grid(np.array([1.0, 2.0, 2.0, 5.0]), n_bins=4).tolist()
     [1.5, 3.5]

@@ -141,7 +141,7 @@ def test_what_is_no_array_is_checked(fitted, document, tmp_path):
             assert not worked or wrong_but_harmless(path, wrong), (path, wrong)
         if isinstance(value, list) and value and path[-1] != "log_losses":
             assert not predicts(put(document, path, [*value, value[-1]]), tmp_path, X), path
-            assert not predicts(put(document, path, value[:-1]), tmp_path, X) or path[-1] == "corrections", path
+            assert not predicts(put(document, path, value[:-1]), tmp_path, X), path
 
 
 def wrong_but_harmless(path, wrong):
@@ -151,7 +151,7 @@ def wrong_but_harmless(path, wrong):
         return type(wrong) is int and wrong < 10**7 and (wrong > 0 or path[0] == "choice")
     if path[0] == "weights" or "log_losses" in path:
         return numbers or (wrong == -1 and "log_losses" in path)
-    return path in (("corrections",), ("choice",)) and wrong in ([], None)
+    return path in (("correction",), ("choice",)) and wrong is None
 
 
 def test_arrays_are_checked(fitted, document, tmp_path):
@@ -187,9 +187,13 @@ def test_no_index_leads_a_kernel_astray(fitted, document, tmp_path):
         if not values.size:
             continue
         bad = (
-            [-1, 0, 1, -(2**31), 2**31 - 1] if values.dtype.kind == "i" else [-1.0, 0.5, np.nan, np.inf, -np.inf, 1e300]
+            [-1, 0, 1, 99, -(2**31), 2**31 - 1]
+            if values.dtype.kind in "iu"
+            else [-1.0, 0.5, np.nan, np.inf, -np.inf, 1e300]
         )
         bad += [2**62, -(2**62)] if values.dtype == np.int64 else []
+        if values.dtype.kind in "iu":
+            bad = [wrong for wrong in bad if np.iinfo(values.dtype).min <= wrong <= np.iinfo(values.dtype).max]
         spots = {0, values.size - 1, *rng.integers(0, values.size, 3).tolist()}
         for spot in spots:
             for wrong in bad:
@@ -203,18 +207,20 @@ def test_no_index_leads_a_kernel_astray(fitted, document, tmp_path):
     assert refused > 0.82 * tried
 
 
-def test_a_correction_needs_the_root_of_every_family(fitted, document, tmp_path):
-    if not document["corrections"]:
+def test_trees_that_lead_back_or_out_are_rejected(fitted, document, tmp_path):
+    if document["correction"] is None:
         pytest.skip("no correction")
     X = fitted[1][:20]
-    for name in ("firsts", "starts", "spans"):
-        path = ("corrections", 0, name)
+    for name, change in (("lefts", -10), ("lefts", 10**6), ("features", 50), ("thresholds", 10**6), ("missing", 9)):
+        path = ("correction", name)
         values = read_array(get(document, path))
-        for spot in range(len(values)):
-            for step in (-3, -1, 1, 3):
-                changed = values.copy()
-                changed[spot] += step
-                assert not predicts(put(document, path, array(changed)), tmp_path, X), (name, spot, step)
+        for spot in np.flatnonzero(read_array(get(document, ("correction", "features"))) >= 0)[:5]:
+            changed = values.copy()
+            changed[spot] += change
+            assert not predicts(put(document, path, array(changed)), tmp_path, X), (name, spot)
+    for roots in ([1], [0, 0], [0, 10**6], []):
+        wrong = put(document, ("correction", "roots"), array(np.array(roots, np.int64)))
+        assert not predicts(wrong, tmp_path, X), roots
 
 
 def test_trees_are_restored_bit_by_bit_from_counts_and_concentrations(fitted, document, tmp_path):

@@ -1,5 +1,6 @@
-/* Packed numbers, context trees and corrections: what the page reads of pooled and of corrected networks. */
+/* Packed numbers, context trees, corrections of families and boosted trees: what the page reads of pooled and of corrected networks. */
 
+const GOES_BOTH_WAYS = 2;
 const PACKED = { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, float64: Float64Array };
 
 /* Read an array that Python has packed: little-endian bytes in base 64. */
@@ -89,5 +90,40 @@ class Correction {
       if (context > root) for (let c = 0; c < classes.length; c++) classes[c] += sums[context * classes.length + c];
     }
     return spans.length > 1 ? whole / (spans.length - 1) : 1;
+  }
+}
+
+/* Boosted trees: the values of a row's leaves are added to the last classes, to the second of two. */
+class Trees {
+  constructor(packed) {
+    for (const name of ["roots", "columns", "bounds", "lefts", "missing", "fractions", "masks", "values"]) this[name] = unpack(packed[name]);
+    Object.assign(this, { width: packed.width, ordered: packed.ordered, n: this.values.length / this.columns.length });
+  }
+
+  /* Add the values of all trees to the classes, given states by column, -1 for none. Where no missing value was seen in
+     training, both children count by their rows. */
+  add(states, classes) {
+    for (const root of this.roots) this.walk(root, 1, states, classes);
+    return classes;
+  }
+
+  walk(node, fraction, states, classes) {
+    const { columns, lefts, missing, fractions, values, n } = this;
+    while (columns[node] > 0) {
+      const state = states[columns[node] - 1];
+      const left = lefts[node];
+      if (state < 0 && missing[node] === GOES_BOTH_WAYS) {
+        this.walk(left + 1, fraction * (1 - fractions[node]), states, classes);
+        fraction *= fractions[node];
+        node = left;
+      } else if (state < 0) node = left + missing[node];
+      else node = this.goesLeft(node, state) ? left : left + 1;
+    }
+    for (let c = 0; c < n; c++) classes[classes.length - n + c] += fraction * values[node * n + c];
+  }
+
+  goesLeft(node, state) {
+    const bound = this.bounds[node];
+    return this.ordered[this.columns[node] - 1] ? state < bound : this.masks[(bound - 1) * this.width + state] > 0;
   }
 }

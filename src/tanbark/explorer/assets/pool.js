@@ -20,10 +20,10 @@ class Pool {
       kind: member.kind,
       weight: member.weight,
       columns: member.columns,
-      network: member.trees === null ? null : new SparseNetwork(member, member.columns.map((column) => this.kinds[member.kind].sizes[column]), this.logPrior.length, data.limits),
-      correction: member.correction === null ? null : new Correction(member.correction),
+      network: new SparseNetwork(member, member.columns.map((column) => this.kinds[member.kind].sizes[column]), this.logPrior.length, data.limits),
     }));
-    this.corrected = this.members.some(({ correction }) => correction !== null);
+    this.trees = data.correction === null ? null : new Trees(data.correction);
+    this.corrected = this.trees !== null;
   }
 
   /* The cell of the grid that a number is in. */
@@ -59,11 +59,11 @@ class Pool {
     return { states, soft };
   }
 
-  /* The state of a column in the intervals of one kind, or -1 where it is not known to be a single value. */
-  exactState(kind, column, given) {
+  /* The state of a column on the grid, or -1 where it is not known to be a single value. */
+  exactState(column, given) {
     if (given === null) return MISSING_STATE;
     if (this.grid[column] === null) return hardState(given);
-    return isNumber(given) ? this.kinds[kind].lookups[column][given.cells[0]] : MISSING_STATE;
+    return isNumber(given) ? given.cells[0] : MISSING_STATE;
   }
 
   /* log P(class | evidence) up to a constant. */
@@ -75,19 +75,8 @@ class Pool {
   pooled(entered) {
     const found = new Float64Array(this.logPrior.length);
     for (const { kind, weight, columns, network } of this.members) {
-      if (network === null) continue;
       const { logs } = network.infer(...chosen(entered[kind], columns));
       for (let c = 0; c < found.length; c++) found[c] += weight * logs[c];
-    }
-    return found;
-  }
-
-  /* The sum of the corrections. */
-  correction(evidence) {
-    const found = new Float64Array(this.logPrior.length);
-    const exact = this.kinds.map((_, kind) => evidence.slice(0, this.target).map((given, column) => this.exactState(kind, column, given)));
-    for (const { kind, columns, correction } of this.members) {
-      correction?.add(columns.map((column) => exact[kind][column]), found);
     }
     return found;
   }
@@ -95,8 +84,10 @@ class Pool {
   /* The correction and its factor, which falls with every value that is missing beyond the usual number. */
   change(evidence) {
     if (!this.corrected) return null;
-    const missing = evidence.slice(0, this.target).filter((given, column) => this.exactState(0, column, given) < 0).length;
-    return { correction: this.correction(evidence), full: this.fade ** Math.max(missing - this.usual_missing, 0) };
+    const states = evidence.slice(0, this.target).map((given, column) => this.exactState(column, given));
+    const missing = states.filter((state) => state < 0).length;
+    const correction = this.trees.add(states, new Float64Array(this.logPrior.length));
+    return { correction, full: this.fade ** Math.max(missing - this.usual_missing, 0) };
   }
 
   /* Prior, networks and correction. */
@@ -162,7 +153,7 @@ class Pool {
     let weights = 0;
     for (const { kind, weight, columns, network } of this.members) {
       const keep = columns.indexOf(column);
-      if (network === null || keep < 0 || outcomes.length < 2) continue;
+      if (keep < 0 || outcomes.length < 2) continue;
       const likelihoods = outcomes.map((outcome) => this.likelihood(kind, column, outcome));
       const given = this.conditional(network, chosen(entered[kind], columns), keep, likelihoods);
       weights += weight;
@@ -224,7 +215,8 @@ class Pool {
     for (let column = 0; column < this.target; column++) {
       if (hardState(evidence[column]) < 0) continue;
       const counts = this.valueCounts[column];
-      const state = this.exactState(0, column, evidence[column]);
+      const exact = this.exactState(column, evidence[column]);
+      const state = exact < 0 || this.grid[column] === null ? exact : this.kinds[0].lookups[column][exact];
       const likelihood = state < 0 ? this.likelihood(0, column, evidence[column]) : null;
       const had = state < 0 ? sum(counts.map((n, s) => n * likelihood[s])) : counts[state];
       if (had < least.rows) least = { rows: had, node: column };

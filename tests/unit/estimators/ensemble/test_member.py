@@ -7,7 +7,7 @@ from strategies import make_table
 from tanbark.counts import MemoryCounts
 from tanbark.estimators.ensemble import member as members
 from tanbark.estimators.ensemble.coarsening import merge_to
-from tanbark.estimators.ensemble.member import grow_inputs, learn_member, measure
+from tanbark.estimators.ensemble.member import learn_member, measure
 from tanbark.inference import joint_log_proba
 from tanbark.params.context_tree import dense
 from tanbark.structure.fixed import kdb
@@ -93,9 +93,6 @@ def test_only_the_most_relevant_features_take_part(monkeypatch):
     full = found.dense_network(LOG_PRIOR)
     lacking = [f for f in range(6) if f not in best]
     assert all(full.dag.parents[f] == () for f in lacking)
-    codes, families, sizes = grow_inputs(found, table.codes[:-1])
-    assert codes.shape == (3, 300)
-    assert len(families) == len(sizes) == 3
 
 
 def test_nothing_varies():

@@ -1,6 +1,7 @@
 """Networks whose likelihoods are pooled."""
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import naive
 from strategies import make_table
 from tanbark.estimators.ensemble import pooled as pools
 from tanbark.estimators.ensemble.pooled import Plan, class_priors, learn_pooled
-from tanbark.params.correction import add_corrections, run_rounds
+from tanbark.params.trees import add_trees
 from tanbark.table import CodedTable, Column, Schema, missing_code
 from tanbark.table.discretize import mdlp_quantile
 
@@ -79,12 +80,11 @@ def test_left_out_priors():
 
 
 def test_the_correction_fades_with_missing_values(training, table):
-    pool = replace(training.corrected(1.0, 3), fade=0.5, temperature=0.8, plain_temperature=0.9)
-    assert len(pool.corrections) == len(pool.members)  # few features: all members are corrected
+    trees = list(islice(training.boost(4, PLAN), 3))
+    pool = replace(training.corrected(trees), fade=0.5, temperature=0.8, plain_temperature=0.9)
     codes = table.codes[:-1]
     change = np.zeros((600, 3))
-    for member, part in zip(pool.members, pool.corrections, strict=True):
-        add_corrections(part, member.coarsening.apply(codes), change)
+    add_trees(pool.trees, codes, change)
     missing = (codes == 255).sum(axis=0)
     factor = (0.5 ** np.maximum(missing - missing.mean(), 0))[:, None]
     plain, nothing = training.pooled.evidence(codes)
@@ -92,10 +92,7 @@ def test_the_correction_fades_with_missing_values(training, table):
     wanted = (1 - factor) * 0.9 * plain + factor * 0.8 * (plain + change)
     assert pool.logits(codes) == pytest.approx(pool.log_prior + wanted, abs=1e-9)
     assert np.abs(change).max() > 0.01
-    assert training.corrected(1.0, 0).corrections == []
-    families, contexts = training.grow()
-    first = next(run_rounds(families, contexts, training.labels, training.left_out.copy(), None, penalty=1.0))
-    assert first == 1
+    assert training.corrected([]).trees is None
 
 
 def test_many_rows_are_sampled_for_the_weights(table, training, monkeypatch):

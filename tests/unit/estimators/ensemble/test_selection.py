@@ -6,7 +6,7 @@ import pytest
 from strategies import make_network, make_schema
 from tanbark.estimators.ensemble.pooled import Plan
 from tanbark.estimators.ensemble.reading import learn_reading
-from tanbark.estimators.ensemble.selection import LARGE_FOLDS, choose, n_folds
+from tanbark.estimators.ensemble.selection import LARGE_FOLDS, LEAVES, choose, n_folds
 from tanbark.inference.sampling import sample_codes
 from tanbark.params.pool import log_loss
 from tanbark.structure.progress import Progress
@@ -41,10 +41,10 @@ def test_data_from_a_network_needs_no_correction():
 def test_rules_need_one():
     found = chosen(rules())
     assert found.rounds > 0
-    assert found.penalty > 0
-    assert found.log_losses[found.penalty, found.rounds] == min(found.log_losses.values())
-    assert found.log_losses[found.penalty, found.rounds] < 0.8 * found.log_losses[0.0, 0]
-    assert f"{found.rounds} rounds" in str(found)
+    assert found.leaves in LEAVES
+    assert found.log_losses[found.leaves, found.rounds] == min(found.log_losses.values())
+    assert found.log_losses[found.leaves, found.rounds] < 0.8 * found.log_losses[0, 0]
+    assert f"{found.rounds} trees" in str(found)
     assert found.log_loss < found.network_log_loss
 
 
@@ -66,7 +66,7 @@ def test_of_many_rows_one_fold_is_held_out():
 def test_no_time_is_left_for_corrections():
     found = chosen(rules(), time_budget=1e-9)
     assert found.rounds == 0
-    assert list(found.log_losses) == [(0.0, 0)]
+    assert list(found.log_losses) == [(0, 0)]
     assert str(found)
 
 
@@ -77,7 +77,7 @@ def test_weights_are_repeats_and_the_order_of_rows_makes_no_difference():
     weighted = chosen(CodedTable(table.schema, table.codes, times.astype(float)))
     turned = chosen(CodedTable(table.schema, np.ascontiguousarray(table.codes[:, ::-1]), times[::-1].astype(float)))
     for other in (weighted, turned):
-        assert (other.penalty, other.rounds, other.fade) == (repeated.penalty, repeated.rounds, repeated.fade)
+        assert (other.leaves, other.rounds, other.fade) == (repeated.leaves, repeated.rounds, repeated.fade)
         assert other.temperature == pytest.approx(repeated.temperature, abs=1e-6)
         assert other.log_losses == pytest.approx(repeated.log_losses, abs=1e-6)
     assert repeated.rounds > 0
