@@ -242,12 +242,13 @@ def _read_forest(document: Any, schema: Schema) -> Forest | None:
     n_nodes, n_classes = len(nodes.features), schema.cardinalities[-1]
     one_each = all(part.shape == (n_nodes,) for part in nodes[:5])
     good = one_each and nodes.values.shape == (n_nodes, 1 if n_classes == 2 else n_classes) and nodes.masks.ndim == 2
-    demand(good and roots.ndim == 1 and len(roots) > 0 and roots[0] == 0, "a correction is damaged")
-    demand(bool((np.diff(roots) > 0).all()) and bool(roots[-1] < n_nodes), "a correction is damaged")
+    demand(good and roots.ndim == 1, "a correction is damaged")
     inner = np.flatnonzero(nodes.features != LEAF)
     columns, lefts, thresholds = nodes.features[inner], nodes.lefts[inner], nodes.thresholds[inner]
     demand(bool(((columns >= 0) & (columns < len(states))).all()), "a tree splits an unknown column")
-    demand(bool(((lefts > inner) & (lefts < n_nodes - 1)).all()), "a child of a tree is out of range")
+    children = np.sort(np.concatenate([roots, lefts, lefts.astype(np.int64) + 1]))
+    once = np.array_equal(children, np.arange(n_nodes)) and bool((np.diff(roots) > 0).all())
+    demand(once and bool((lefts > inner).all()), "a node of a tree has not one parent before it")
     most = np.where(ordered[columns], states[columns], len(nodes.masks))
     least = np.where(ordered[columns], -1, 0)
     demand(bool(((thresholds >= least) & (thresholds < most)).all()), "a threshold of a tree is out of range")

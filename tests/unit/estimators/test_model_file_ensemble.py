@@ -16,7 +16,7 @@ from tanbark.errors import ModelFileError, OptionError
 KINDS = (tb.NetworkEnsemble, tb.Classifier)
 
 
-def make_rows(seed=0, n=160):
+def make_rows(seed=0, n=500):
     """Rows of a rule, so that Classifier learns a correction; two columns are never observed together."""
     rng = np.random.default_rng(seed)
     parts = rng.integers(0, 3, (4, n))

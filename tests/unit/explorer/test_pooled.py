@@ -117,7 +117,7 @@ def test_predictions_and_explanations_are_pythons(read, name):
 
 def test_the_models_above_have_a_correction_and_several_kinds_of_intervals():
     rule, _ = fitted("rule")
-    assert rule.model_.corrections
+    assert rule.model_.trees is not None
     assert rule.model_.fade < 1.0
     mixed, _ = fitted("ensemble")
     assert len({id(member.coarsening) for member in mixed.model_.members}) > 2

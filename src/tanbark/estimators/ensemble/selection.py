@@ -46,7 +46,7 @@ class Choice:
     temperature : float
     plain_temperature : float
         That of the networks without the correction.
-    log_losses : dict of (leaves, rounds) to the held-out log-loss; (0, 0) is the ensemble without a correction
+    log_losses : dict of (leaves, rounds) to the held-out log-loss, each with its temperature; (0, 0) has no correction
     log_loss : float
         Held-out log-loss of the choice, with its temperature.
     network_log_loss : float
@@ -81,7 +81,7 @@ class Choice:
                 f"It {fading if self.fade < 1 else 'does not fade with missing values'}."
             )
         reading = f"The network to read, network_, has {self.network_log_loss:.4f}."
-        return f"{what}\nTemperature {self.temperature:.3f}: held-out log-loss {self.log_loss:.4f}. {reading}"
+        return f"{what}\nThe temperature is {self.temperature:.3f}. {reading}"
 
 
 @dataclass(frozen=True, eq=False)

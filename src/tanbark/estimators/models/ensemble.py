@@ -298,10 +298,10 @@ class Classifier(PooledClassifier):
     """Pool networks and a correction chosen by cross-validation: the classifier to take for accuracy.
 
     The networks are those of :class:`NetworkEnsemble`. Where it lowers the held-out log-loss by more than one standard
-    error, the classifier adds a correction: a log-linear term for every value with the values of its parents, learnt by
-    boosting on rows that are left out of the networks' counts. The correction fades with missing values, as far as
-    held-out rows with values taken away say it should. ``print(clf.choice_)`` shows what was chosen and why, and
-    ``network_`` is one network to read.
+    error, the classifier adds a correction: boosted trees, each grown on what the networks, with the row left out of
+    their counts, and the trees before it leave to explain. The correction fades with missing values, as far as held-out
+    rows with values taken away say it should. ``print(clf.choice_)`` shows what was chosen and why, and ``network_`` is
+    one network to read.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ class Classifier(PooledClassifier):
     max_parents : int, default 3
         Feature parents of each feature, beside the class.
     time_budget : float, optional
-        Seconds after which no further correction is tried; what is chosen may then depend on the machine.
+        Seconds after which no further tree is tried; what is chosen may then depend on the machine.
     {options}
 
     Attributes
@@ -332,13 +332,14 @@ class Classifier(PooledClassifier):
     With at least 50 rows, some are held out in fit, and ``predict_set`` is calibrated on them where they are at least
     100; ``calibrate_sets`` replaces this.
 
-    With missing values the networks' part is summed out as :class:`NetworkEnsemble` does; the correction reads the
-    values before the first missing parent, and is therefore not a sum.
+    With missing values the networks' part is summed out as :class:`NetworkEnsemble` does. A tree sends a missing value
+    where those of training went or, where there was none, both ways, weighted by the training rows: the correction is
+    not a sum over missing values, and fades.
 
     References
     ----------
-    Zhang, Petitjean and Buntine (2020), Bayesian network classifiers using ensembles and smoothing; Zaidi, Webb,
-    Carman, Petitjean and Cerquides (2017), Efficient parameter learning of Bayesian network classifiers.
+    Zhang, Petitjean and Buntine (2020), Bayesian network classifiers using ensembles and smoothing; Friedman (2001),
+    Greedy function approximation: a gradient boosting machine.
 
     Examples
     --------

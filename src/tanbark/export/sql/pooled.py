@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from tanbark.arrays import Floats
+from tanbark.errors import OptionError
 from tanbark.export.sql.cells import MISSING, UNKNOWN, Family, Layout, Room, attach_steps, sum_steps
 from tanbark.export.sql.contexts import Source, family_cells
 from tanbark.export.sql.text import Step, log_number
@@ -23,6 +24,9 @@ SOME_NULL = f"marginalised in columns that are linked to no other; with any othe
 
 def pooled_steps(rows: Rows, pooled: Any, room: Room) -> tuple[list[Step], str]:
     """Write the steps up to the log-joints, and how missing values are treated."""
+    if pooled.trees is not None:
+        msg = "SQL is written of pooled networks without a correction, and this one has boosted trees. Use to_python."
+        raise OptionError(msg)
     members = _used(pooled)
     needed = _needed(pooled, members)
     layout, places = _lay_out(rows, pooled, members, needed)
@@ -42,7 +46,7 @@ def pooled_steps(rows: Rows, pooled: Any, room: Room) -> tuple[list[Step], str]:
 
 def _used(pooled: Any) -> list[int]:
     """List the members that take part in predictions."""
-    return [m for m in range(len(pooled.members)) if pooled.weights[m] > 0.0 or m < len(pooled.corrections)]
+    return [m for m in range(len(pooled.members)) if pooled.weights[m] > 0.0]
 
 
 def _needed(pooled: Any, used: list[int]) -> set[int]:
@@ -50,7 +54,7 @@ def _needed(pooled: Any, used: list[int]) -> set[int]:
 
     All of them, where the correction fades with missing values.
     """
-    if pooled.corrections and pooled.fade != 1.0:
+    if pooled.trees is not None and pooled.fade != 1.0:
         return set(range(pooled.schema.target))
     found: set[int] = set()
     for m in used:
@@ -90,7 +94,7 @@ def _key(coarsening: Any, feature: int) -> tuple[int, int]:
 def _families(pooled: Any, used: list[int], places: Places, layout: Layout, room: Room) -> list[Family]:
     """List what the families of all networks add to the logits, tempered."""
     n_classes = len(pooled.log_prior)
-    temperature = pooled.temperature if pooled.corrections else pooled.plain_temperature
+    temperature = pooled.plain_temperature if pooled.trees is None else pooled.temperature
     total = sum(len(pooled.members[m].trees) for m in used)
     found: list[Family] = []
     for m in used if n_classes > 1 else []:
@@ -99,8 +103,6 @@ def _families(pooled: Any, used: list[int], places: Places, layout: Layout, room
         for f, family in enumerate(member.families()):
             sizes = tuple(member.coarsening.schema.cardinalities[columns[c]] for c in family)
             source = Source(sizes, n_classes, member.trees[f] if weight else None, weight)
-            if m < len(pooled.corrections):
-                source = source._replace(families=pooled.corrections[m], place=f, scale=temperature)
             read = tuple(places[_key(member.coarsening, columns[c])] for c in family)
             found.append(Family(read, family_cells(source, missing=False)))
             room.take(found[-1].characters(layout.width), done=len(found) / total)
