@@ -79,10 +79,10 @@ def measure(n: int, networks: int, seed: int) -> dict[str, dict[str, float]]:
                 low, high = (ends[:, 0] for ends in clf.predict_proba_interval(queries, level=LEVEL, n_draws=200))
                 inside = float(((low <= true) & (true <= high)).mean())
                 found.setdefault(f"{name}, {kind}", []).append((inside, float((high - low).mean())))
-    return {name: _summary(np.array(results)) for name, results in found.items()}
+    return {name: summary(np.array(results)) for name, results in found.items()}
 
 
-def _summary(results: np.ndarray) -> dict[str, float]:
+def summary(results: np.ndarray) -> dict[str, float]:
     coverage, width = results.mean(axis=0)
     error = results[:, 0].std() / math.sqrt(len(results))
     return {"coverage": round(coverage, 4), "coverage_error": round(error, 4), "width": round(width, 4)}
@@ -103,21 +103,22 @@ def _commit() -> str:
     return told.stdout.strip() or "unknown"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Coverage of credible intervals: the simulation of docs/explorer.md.")
+def read_options(description: str, target: Path) -> argparse.Namespace:
+    """Read the command line of a study."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--share", type=float, default=1.0, help="share of the networks to draw")
     parser.add_argument("--seed", type=int, default=2026)
-    parser.add_argument("--out", type=Path, default=TARGET)
-    options = parser.parse_args()
-    begun, cells = time.perf_counter(), []
-    for n, wanted in ROWS.items():
-        networks = max(2, round(wanted * options.share))
-        cells.append({"rows": n, "networks": networks, "models": measure(n, networks, options.seed)})
+    parser.add_argument("--out", type=Path, default=target)
+    return parser.parse_args()
+
+
+def write(options: argparse.Namespace, command: str, seconds: float, cells: list[dict[str, object]]) -> None:
+    """Write the numbers, with what they come from."""
     first = draw_truth(np.random.default_rng([options.seed, 30, 0]))
     document = {
-        "command": "python -m benchmarks.studies.intervals", "share": options.share, "seed": options.seed,
+        "command": command, "share": options.share, "seed": options.seed,
         "level": LEVEL, "queries": QUERIES, "gaps": GAPS, "commit": _commit(),
-        "seconds": round(time.perf_counter() - begun, 1),
+        "seconds": round(seconds, 1),
         "versions": {
             "python": platform.python_version(), "numpy": np.__version__, "pandas": pd.__version__,
             "tanbark": tb.__version__,
@@ -127,6 +128,15 @@ def main() -> None:
     }  # fmt: skip
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def main() -> None:
+    options = read_options("Coverage of credible intervals: the simulation of docs/explorer.md.", TARGET)
+    begun, cells = time.perf_counter(), []
+    for n, wanted in ROWS.items():
+        networks = max(2, round(wanted * options.share))
+        cells.append({"rows": n, "networks": networks, "models": measure(n, networks, options.seed)})
+    write(options, "python -m benchmarks.studies.intervals", time.perf_counter() - begun, cells)
     print(markdown(cells))
 
 
