@@ -36,3 +36,16 @@ def test_the_table_is_the_one_of_the_study():
         for kind in ("whole", "gaps"):
             found = cell["models"][f"true arcs, {kind}"]
             assert abs(found["coverage"] - written["level"]) < 3 * found["coverage_error"] + 0.01
+
+
+def test_the_table_of_hierarchical_intervals_is_the_one_of_the_study():
+    sys.path.insert(0, str(ROOT))
+    try:
+        from benchmarks.studies import hierarchical_intervals as study
+    finally:
+        sys.path.remove(str(ROOT))
+    written = json.loads((ROOT / "docs" / "numbers" / "hierarchical_intervals.json").read_text())
+    page = (ROOT / "docs" / "guides" / "calibration.md").read_text(encoding="utf-8")
+    assert study.markdown(written["cells"]) in page
+    assert written["command"] in page
+    assert set(study.measure("nested, two parents", 30, 2, 1)) == set(written["cells"][0]["models"])
