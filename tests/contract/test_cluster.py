@@ -51,7 +51,7 @@ def client(folder):
         yield client
 
 
-@pytest.mark.parametrize("name", ["TAN", "RAIANB", "category", "WANBIA", "tempered"])
+@pytest.mark.parametrize("name", ["TAN", "RAIANB", "category", "WANBIA", "tempered", "SelectiveKDB tempered"])
 def test_models_have_the_bytes_of_those_from_memory(name, client, frame, paths, tmp_path):
     ours = LEARNERS[name]().fit(tb.scan(paths, target="class", batch_rows=3, client=client))
     theirs = LEARNERS[name]().fit(frame.drop(columns="class"), frame["class"])

@@ -41,3 +41,5 @@ def test_the_numbers_are_those_that_were_measured():
     spec.loader.exec_module(script)
     found = json.loads((ROOT / "docs" / "numbers" / "big.json").read_text())
     assert script.page(found) in PAGE.read_text(encoding="utf-8")
+    found = json.loads((ROOT / "docs" / "numbers" / "large_file.json").read_text())
+    assert script.beside_boosting(found) in PAGE.read_text(encoding="utf-8")
