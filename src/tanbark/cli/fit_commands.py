@@ -24,7 +24,7 @@ MEASURES = {
     "accuracy": "accuracy", "balanced_accuracy": "balanced", "log_loss": "log-loss", "brier": "Brier", "auc": "AUC",
     "seconds": "seconds",
 }  # fmt: skip
-CHOSEN = ("penalty", "rounds", "fade", "temperature", "log_loss", "network_log_loss")  # of the choice, in JSON
+CHOSEN = ("leaves", "rounds", "fade", "temperature", "log_loss", "network_log_loss")  # of the choice, in JSON
 
 
 @click.command(short_help="Learn a classifier and write a model file.")

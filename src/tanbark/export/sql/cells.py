@@ -16,7 +16,7 @@ import numpy as np
 
 from tanbark.arrays import Array, Floats
 from tanbark.errors import OptionError
-from tanbark.export.sql.text import Step, join_terms, step_from
+from tanbark.export.sql.text import DECIMALS, Step, join_terms, select_step, step_from
 from tanbark.export.sql.values import Codes, Rows
 from tanbark.table import Column
 
@@ -24,7 +24,6 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuv"
 MISSING, UNKNOWN, FILLER = "-?."  # no digits of the alphabet
 NO_STATE, FILLED = -1, -2  # in place of states in contexts
 FIRST = 2  # columns of the shortest contexts; a family of one column reads the filler too
-DECIMALS = 12
 PACKED = 100  # cells of one string: reading one counts the characters before it
 
 
@@ -32,13 +31,26 @@ class Room:
     """How many characters a statement may have."""
 
     def __init__(self, limit: int) -> None:
-        self.limit, self.taken = limit, 0
+        self.limit, self.whole, self.partial = limit, 0, 0
 
-    def take(self, characters: int, *, done: float = 1.0) -> None:
-        """Count characters; ``done`` is the fraction of the statement that is written by now."""
-        self.taken += characters
+    @property
+    def taken(self) -> int:
+        """The characters so far."""
+        return self.whole + self.partial
+
+    def take(self, characters: int) -> None:
+        """Count the characters of something that is written as a whole."""
+        self.whole += characters
+        self._check(1.0)
+
+    def take_part(self, characters: int, done: float) -> None:
+        """Count the characters of one of several parts; ``done`` is the fraction of them that is written by now."""
+        self.partial += characters
+        self._check(done)
+
+    def _check(self, done: float) -> None:
         if self.taken > self.limit:
-            about = self.taken / done
+            about = self.whole + self.partial / done
             msg = (
                 f"The statement would have about {about:,.0f} characters, more than max_size={self.limit:,}. Use "
                 "to_python, allow more by max_size, or fit a smaller model: fewer parents (max_parents), fewer "
@@ -88,8 +100,7 @@ class Layout:
         codes = Codes(lambda k: f"'{_digits(k, width)}'", f"'{MISSING * width}'", f"'{UNKNOWN * width}'")
         parts = [rows.state(place, column, codes) for place, column in self.columns]
         text = join_terms([*parts, f"'{FILLER * width}'"], "||")
-        listed = ",\n    ".join(["tb_row", *held, f"{text} AS tb_z"])
-        return Step(name, f"SELECT {listed}\n  FROM {rows.step('values')}")
+        return select_step(name, ["tb_row", *held, f"{text} AS tb_z"], rows.step("values"))
 
     def position(self, place: int) -> int:
         """Return where the state of a column begins, from 1 on; that of the filler has the number of columns."""
@@ -183,8 +194,8 @@ def _cell_steps(
             f"CAST(SUBSTR(tb_t, {size} * tb_n + {begin}, {wide}) AS DOUBLE PRECISION) AS tb_w{length}_{value}"
         )
     text = rows.step(f"packed{length}")
-    source = f"FROM {text} CROSS JOIN {rows.step('numbers')} WHERE {size} * tb_n < LENGTH(tb_t)"
+    source = f"{text} CROSS JOIN {rows.step('numbers')} WHERE {size} * tb_n < LENGTH(tb_t)"
     return [
         Step(f"{text}(tb_t)", "VALUES " + ",\n    ".join(f"('{each}')" for each in packed)),
-        Step(rows.step(f"cells{length}"), "SELECT " + ",\n    ".join(columns) + f"\n  {source}"),
+        select_step(rows.step(f"cells{length}"), columns, source),
     ]

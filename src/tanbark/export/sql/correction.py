@@ -14,7 +14,7 @@ import numpy as np
 from tanbark.arrays import Floats
 from tanbark.export.sql.cells import Family, Layout, Room, attach_steps, sum_steps
 from tanbark.export.sql.contexts import Source, family_cells
-from tanbark.export.sql.text import NEVER, Step, join_terms, number, step_from
+from tanbark.export.sql.text import NEVER, Step, join_terms, number, select_step, step_from
 from tanbark.export.sql.values import Rows
 
 
@@ -27,7 +27,7 @@ def corrected_steps(rows: Rows, before: str, log_prior: Floats, correction: Any,
         sizes = tuple(rows.schema.cardinalities[c] for c in family)
         source = Source(sizes, n_classes, families=correction.families, place=f)
         families.append(Family(tuple(family), family_cells(source, missing=True)))
-        room.take(families[-1].characters(layout.width), done=len(families) / len(columns))
+        room.take_part(families[-1].characters(layout.width), len(families) / len(columns))
     steps, summed = [_fraction(rows, before, columns)], bool(families) and n_classes > 1
     if summed:
         complete = steps[-1].name
@@ -67,4 +67,4 @@ def _logits(rows: Rows, before: str, log_prior: Floats, correction: Any, *, summ
             f"ELSE {number(NEVER)} END AS tb_l{c}"
         )
     source = f"{before} WHERE tb_side = 0" if summed else before
-    return Step(rows.step("corrected"), "SELECT " + ",\n    ".join(columns) + f"\n  FROM {source}")
+    return select_step(rows.step("corrected"), columns, source)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Floats
-from tanbark.export.sql.text import NEVER, Step, join_terms, log_number, number, step_from
+from tanbark.export.sql.text import NEVER, Step, join_terms, log_number, number, select_step, step_from
 from tanbark.export.sql.values import Codes, Rows
 from tanbark.graph import Network
 
@@ -41,8 +41,7 @@ def state_step(rows: Rows) -> Step:
     held = ["tb_row"] * rows.numbered + [f"tb_k{place}" for place in range(len(rows.keep))]
     features = enumerate(rows.schema.features)
     states = [f"{rows.state(place, column, STATES)} AS tb_s{place}" for place, column in features]
-    before = rows.step("values")
-    return Step(rows.step("coded"), "SELECT " + ",\n    ".join([*held, *states]) + f"\n  FROM {before}")
+    return select_step(rows.step("coded"), [*held, *states], rows.step("values"))
 
 
 # ---------------------------------------------------------------------- trees: messages from the leaves up

@@ -41,7 +41,7 @@ def to_sql(network: Network, *, table: str = "rows", keep: Sequence[str] = (), m
     ----------
     network : Network, or a classifier with one or with several pooled
         Only a classifier has a temperature or a correction. Rows with missing values get NULL from pooled networks,
-        unless the missing columns are linked to no other in any of them.
+        unless the missing columns are linked to no other in any of them, and no tree of the correction reads them.
     table : str, default "rows"
         The table to score; it has the model's columns by name.
     keep : list of str

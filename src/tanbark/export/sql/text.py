@@ -12,6 +12,7 @@ from tanbark.export.notation import number_text
 
 NEVER = -1e9  # in place of the logarithm of zero
 MOST_OPERANDS = 50  # of one flat sum: SQLite limits the depth of expressions to 1,000
+DECIMALS = 12  # of values that are looked up in strings
 DIGITS = "'0123456789'"
 SIGNS = "('+', '-')"
 
@@ -25,7 +26,12 @@ class Step(NamedTuple):
 
 def step_from(name: str, before: str, columns: Sequence[str]) -> Step:
     """Return a step that adds columns to those of an earlier step."""
-    return Step(name, f"SELECT {before}.*,\n    " + ",\n    ".join(columns) + f"\n  FROM {before}")
+    return select_step(name, [f"{before}.*", *columns], before)
+
+
+def select_step(name: str, columns: Sequence[str], source: str) -> Step:
+    """Return a step that selects columns of tables."""
+    return Step(name, "SELECT " + ",\n    ".join(columns) + f"\n  FROM {source}")
 
 
 def quote_name(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tanbark.errors import InputError
-from tanbark.export.sql.text import Step, number, number_or_null, quote_name, quote_text
+from tanbark.export.sql.text import Step, number, number_or_null, quote_name, quote_text, select_step
 from tanbark.table import Column, Schema
 
 EXACT = 1 << 53  # whole numbers from here on are not all doubles
@@ -78,10 +78,9 @@ class Rows:
                 values += [f"tb_u{place}"] * (self.strict or column.missing_state)
                 values.append(f"{_number(column, place)} AS tb_v{place}")
         relation = ".".join(quote_name(part) for part in self.table.split("."))
-        listed = [",\n    ".join(columns) for columns in (read, values)]
         return [
-            Step(self.step("read"), f"SELECT {listed[0]}\n  FROM {relation} AS tb_rows"),
-            Step(self.step("values"), f"SELECT {listed[1]}\n  FROM {self.step('read')}"),
+            select_step(self.step("read"), read, f"{relation} AS tb_rows"),
+            select_step(self.step("values"), values, self.step("read")),
         ]
 
     def state(self, place: int, column: Column, codes: Codes) -> str:

@@ -1,12 +1,14 @@
 """Pooled networks as one SELECT, on DuckDB and SQLite, against Python."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import tanbark as tb
 from databases import ask_duckdb, ask_frame, ask_sqlite
-from exported_models import POOLED, learnt, rows
+from exported_models import CORRECTED, POOLED, learnt, rows
 
 ENGINES = pytest.mark.parametrize("ask", [ask_sqlite, ask_duckdb], ids=["sqlite", "duckdb"])
 
@@ -16,6 +18,7 @@ ENGINES = pytest.mark.parametrize("ask", [ask_sqlite, ask_duckdb], ids=["sqlite"
 @pytest.mark.parametrize("name", POOLED)
 def test_complete_rows_have_the_probabilities_of_python_and_others_none(name, ask):
     clf = learnt(name)
+    assert (clf.model_.trees is not None) == (name in CORRECTED)
     X = pd.concat([rows(2, 40)[0], rows(3, 20, gaps=0.3)[0]], ignore_index=True)
     X.loc[0, "a"] = "never seen"
     names, found = ask(tb.export.to_sql(clf, keep=["id"]), X)
@@ -41,6 +44,41 @@ def test_a_strong_correction_on_many_contexts(engine):
     new = pd.DataFrame(rng.integers(0, 3, (80, 6)).astype(object), columns=list("abcdef"))
     found = ask_frame(engine, tb.export.to_sql(clf), new)
     assert np.array([line[:2] for line in found]) == pytest.approx(clf.predict_proba(new), abs=1e-9)
+
+
+def two_classes(n_rows, seed, *, missing=0.0):
+    """Return rows whose classes the columns determine together only; the last column is of no use."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({f"x{k}": rng.normal(size=n_rows).round(2) for k in range(3)})
+    X["word"], X["unread"] = rng.choice(list("abcdef"), n_rows), "always"
+    y = pd.Series(np.where((X.x0 * X.x1 > 0) ^ X.word.isin(["a", "d"]), "in", "out"), name="y")
+    return X.mask(rng.random(X.shape) < missing), y
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_many_trees_for_two_classes(engine, missing):
+    clf = tb.Classifier(3).fit(*two_classes(500, 0, missing=missing))
+    assert clf.choice_.rounds >= 64
+    new = pd.concat([two_classes(100, 1)[0], two_classes(50, 2, missing=0.3)[0]], ignore_index=True)
+    found, wanted = ask_frame(engine, tb.export.to_sql(clf), new), clf.predict_proba(new)
+    complete = new.notna().all(axis=1).to_numpy()
+    assert np.array([line[:2] for line in found])[complete].astype(float) == pytest.approx(wanted[complete], abs=1e-9)
+    assert {line[0] for line, whole in zip(found, complete, strict=True) if not whole} == {None}
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_columns_that_no_tree_reads_may_be_missing_where_the_correction_does_not_fade(engine):
+    clf = tb.Classifier(3, max_parents=0).fit(*two_classes(500, 0))
+    new = two_classes(60, 1)[0].astype({"unread": object, "x0": float})
+    new.loc[:40, "unread"] = None
+    new.loc[:10, "x0"] = np.nan
+    assert clf.model_.fade < 1.0
+    assert [line[0] is None for line in ask_frame(engine, tb.export.to_sql(clf), new)] == [k <= 40 for k in range(60)]
+    clf.model_ = replace(clf.model_, fade=1.0)
+    found = ask_frame(engine, tb.export.to_sql(clf), new)
+    assert [line[0] is None for line in found] == [k <= 10 for k in range(60)]
+    assert np.array([line[:2] for line in found[11:]]) == pytest.approx(clf.predict_proba(new)[11:], abs=1e-9)
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
