@@ -78,6 +78,7 @@ OURS = [
     ours("KDB", 0.15, "KDB"),
     ours("AODE", 0.2, "AODE"),
     ours("RAIANB", 0.3, "RAIANB"),
+    ours("SelectiveKDB, tempered", 0.3, "SelectiveKDB", temperature="auto"),
     ours("NetworkEnsemble", 0.5, "NetworkEnsemble"),
     ours("KDB, corrected", 0.5, "KDB", discretize="mdlp+quantile", parameters="Discriminative"),
     ours("Classifier", 3.0, "Classifier"),
