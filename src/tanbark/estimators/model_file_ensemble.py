@@ -87,6 +87,7 @@ def _choice_document(model: Classifier) -> dict[str, Any]:
     network, choice = model.network_, None
     if model.choice_ is not None:
         choice = asdict(model.choice_)
+        choice["orders"] = [[order, loss] for order, loss in model.choice_.orders.items()]
         choice["log_losses"] = [[*key, loss] for key, loss in model.choice_.log_losses.items()]
         choice["held_out"] = _array(model.choice_.held_out)
     return {
@@ -267,6 +268,12 @@ def _read_choice(document: Any, n_classes: int) -> Choice | None:
     for item in read_list(document["log_losses"], "log-losses"):
         leaves, rounds, loss = _read_numbers(item, "log-losses")
         losses[int(leaves), int(rounds)] = loss
+    orders = {}
+    for item in read_list(document["orders"], "the orders"):
+        order, loss = _read_numbers(item, "the orders")
+        orders[int(order)] = loss
+    single = document["single"]
+    demand(type(single) is bool, "whether one network was chosen is not said")
     names = ("fade", "temperature", "plain_temperature", "log_loss", "network_log_loss")
     fade, tau, plain, loss, network = _read_numbers([document[name] for name in names], "the choice")
     best = (document["leaves"], document["rounds"])
@@ -274,7 +281,7 @@ def _read_choice(document: Any, n_classes: int) -> Choice | None:
     demand(good, "the choice is not among what was tried")
     held_out = _read_array(document["held_out"], "held-out posteriors", "float64")
     demand(held_out.ndim == 2 and held_out.shape[1] == n_classes, "the held-out posteriors do not fit the classes")
-    return Choice(*best, fade, tau, plain, losses, loss, network, held_out)
+    return Choice(orders, single, *best, fade, tau, plain, losses, loss, network, held_out)
 
 
 def _read_network(document: Any, grid: Schema) -> Network:

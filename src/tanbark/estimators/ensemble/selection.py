@@ -1,6 +1,6 @@
-"""The strength of a correction, its fading with missing values and the temperature, by cross-validation.
+"""The order of the networks by leave-one-out; one network or many, the correction and its fading by cross-validation.
 
-Structures, intervals and weights are learnt again without the rows of a fold.
+In cross-validation, structures, intervals and weights are learnt again without the rows of a fold.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from tanbark.arrays import Array, Codes, Floats
 from tanbark.estimators.ensemble.dealing import NOTHING, fold_weights, sample_rows, single_rows
-from tanbark.estimators.ensemble.pooled import BLANKS, FOLDS, Plan, Pooled, Training, learn_pooled
+from tanbark.estimators.ensemble.pooled import BLANKS, FOLDS, ORDER, Plan, Pooled, Training, learn_pooled
 from tanbark.estimators.ensemble.reading import learn_reading
 from tanbark.machine import run_threads, thread_count
 from tanbark.params.pool import fit_temperature, log_loss, row_losses
@@ -23,6 +23,8 @@ from tanbark.params.trees import Tree, add_trees
 from tanbark.structure.progress import Progress
 from tanbark.table import CodedTable, missing_code
 
+ORDERS = (1, 2, 3)  # feature parents that are tried
+ORDER_MEMBERS, MOST_ORDERED = 4, 20_000  # networks and rows that the order is chosen with
 LEAVES = (31, 8)  # of the trees that are tried
 CHECKPOINTS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181, 256, 362, 512)  # trees
 LEAST_ROUNDS, PATIENCE = 16, 3  # checkpoints without improvement after so many trees end the search
@@ -41,6 +43,10 @@ class Choice:
 
     Attributes
     ----------
+    orders : dict of int to float
+        The leave-one-out log-loss of a few networks by the number of feature parents; empty where that was given.
+    single : bool
+        Whether the network to read predicts alone: where its tempered log-loss was the least.
     leaves, rounds : the trees of the correction; none where they gained less than one standard error
     fade : factor on the correction for every missing value beyond what is usual
     temperature : float
@@ -55,6 +61,8 @@ class Choice:
         Held-out log-posteriors, NaN for rows that were not held out.
     """
 
+    orders: dict[int, float]
+    single: bool
     leaves: int
     rounds: int
     fade: float
@@ -67,21 +75,31 @@ class Choice:
 
     def __str__(self) -> str:
         """Write what was chosen, and the held-out log-loss of the alternatives."""
-        plain = self.log_losses[0, 0]
-        best = min(self.log_losses.values())
-        if not self.rounds:
-            tried = f"The best one had {best:.4f}: no gain of one standard error."
-            what = f"No correction: held-out log-loss {plain:.4f} without one.\n{tried}"
-        else:
-            trees = "1 tree" if self.rounds == 1 else f"{self.rounds} trees"
-            fading = f"is multiplied by {self.fade:g} for each missing value beyond the usual number"
-            what = (
-                f"A correction by {trees} of up to {self.leaves} leaves: held-out log-loss {best:.4f}, "
-                f"{plain:.4f} without it.\n"
-                f"It {fading if self.fade < 1 else 'does not fade with missing values'}."
+        tried = ", ".join(f"{loss:.4f} with {order}" for order, loss in self.orders.items())
+        orders = f"Feature parents by leave-one-out log-loss: {tried}.\n" if tried else ""
+        network = f"The network to read, network_, has {self.network_log_loss:.4f}"
+        if self.single:
+            what, end = (
+                f"One network, network_: with its temperature, held-out log-loss {self.log_loss:.4f}.",
+                "without it.",
             )
-        reading = f"The network to read, network_, has {self.network_log_loss:.4f}."
-        return f"{what}\nThe temperature is {self.temperature:.3f}. {reading}"
+        else:
+            what, end = self._correction(), "as it is."
+        return f"{orders}{what}\nThe temperature is {self.temperature:.3f}. {network} {end}"
+
+    def _correction(self) -> str:
+        plain, best = self.log_losses[0, 0], min(self.log_losses.values())
+        if not self.rounds:
+            return (
+                f"Many networks without a correction: held-out log-loss {plain:.4f}.\n"
+                f"The best correction had {best:.4f}: no gain of one standard error."
+            )
+        trees = "1 tree" if self.rounds == 1 else f"{self.rounds} trees"
+        fading = f"is multiplied by {self.fade:g} for each missing value beyond the usual number"
+        return (
+            f"Many networks and a correction by {trees} of up to {self.leaves} leaves: held-out log-loss {best:.4f}, "
+            f"{plain:.4f} without it.\nIt {fading if self.fade < 1 else 'does not fade with missing values'}."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +128,18 @@ class Fold:
         return chosen[rows], ones
 
 
+def choose_order(table: CodedTable, plan: Plan) -> dict[int, float]:
+    """Return the log-loss of rows left out of the counts for every number of feature parents that is tried."""
+    rows, weights = sample_rows(table, MOST_ORDERED, plan.generator(ORDER))
+    if len(rows) < table.n_rows:
+        table = CodedTable(table.schema, np.ascontiguousarray(table.codes[:, rows]), weights)
+    found = {}
+    for order in ORDERS:
+        training = learn_pooled(table, replace(plan, n_members=min(plan.n_members, ORDER_MEMBERS), max_parents=order))
+        found[order] = log_loss(training.left_out, training.labels, training.row_weights)
+    return found
+
+
 def choose(table: CodedTable, plan: Plan, progress: Progress, *, time_budget: float | None = None) -> Choice:
     """Learn without each fold, and find what predicts its rows best.
 
@@ -131,13 +161,20 @@ def choose(table: CodedTable, plan: Plan, progress: Progress, *, time_budget: fl
     error = np.sqrt(np.average((gain - mean) ** 2, weights=weights) / weights.sum())
     if mean < error:
         best = (0, 0)
-    logits = prior + tau[best] * found[best]
-    fade = _choose_fade(folds, paths[best[0]].models(best[1], tau[best], tau[0, 0]), plan) if best[1] else 1.0
+    reading = np.concatenate([fold.reading for fold in folds])
+    alone = fit_temperature(reading, prior, labels, weights)
+    single = log_loss(prior + alone * reading, labels, weights) < means[best]
+    if single:
+        best = (0, 0)
+    plain = alone if single else tau[0, 0]
+    temperature = alone if single else tau[best]
+    logits = prior + temperature * (reading if single else found[best])
+    fade = _choose_fade(folds, paths[best[0]].models(best[1], temperature, plain), plan) if best[1] else 1.0
     rows = np.concatenate([fold.rows for fold in folds])
     held_out = np.full((table.n_rows, logits.shape[1]), np.nan)
     held_out[rows] = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
-    network = log_loss(prior + np.concatenate([fold.reading for fold in folds]), labels, weights)
-    return Choice(*best, fade, tau[best], tau[0, 0], means, log_loss(logits, labels, weights), network, held_out)
+    network, loss = log_loss(prior + reading, labels, weights), log_loss(logits, labels, weights)
+    return Choice({}, single, *best, fade, temperature, plain, means, loss, network, held_out)
 
 
 def n_folds(n_rows: float) -> int:

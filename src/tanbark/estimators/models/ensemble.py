@@ -21,7 +21,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.classifier import Absent, TablePredictor
 from tanbark.estimators.ensemble.pooled import Plan, Pooled, learn_pooled
 from tanbark.estimators.ensemble.reading import learn_reading
-from tanbark.estimators.ensemble.selection import LEAST_CHOSEN, Choice, choose
+from tanbark.estimators.ensemble.selection import LEAST_CHOSEN, Choice, choose, choose_order
 from tanbark.estimators.ensemble.stepwise import KEPT_BYTES, Stepwise
 from tanbark.estimators.options import estimator
 from tanbark.estimators.parts.discretizers import GridDiscretizer, find_cutter
@@ -41,6 +41,7 @@ LEARNT = (
     "classes_", "schema_", "encoder_", "n_features_in_", "feature_names_in_", "passes_", "sketch_errors_",
     "set_scores_", "rows_",
 )  # fmt: skip
+MOST_PARENTS = 3  # where the number is not chosen
 LEAST_CALIBRATED = 100  # held-out rows that prediction sets are calibrated on without being asked
 
 
@@ -48,7 +49,7 @@ class PooledClassifier(TablePredictor):
     """The base of classifiers that pool networks: reading rows, predicting and explaining."""
 
     n_estimators: int
-    max_parents: int
+    max_parents: Any
     discretize: Any
     class_prior: Any
     random_state: Any
@@ -101,7 +102,8 @@ class PooledClassifier(TablePredictor):
             lead.passes_ = engine.passes.total
         seed = int(generator(self.random_state).integers(2**31 - 1))
         cutter, _ = find_cutter(self.discretize)
-        plan = Plan(int(self.n_estimators), int(self.max_parents), cutter, seed, self.n_jobs)
+        order = MOST_PARENTS if self.max_parents == "auto" else int(self.max_parents)
+        plan = Plan(int(self.n_estimators), order, cutter, seed, self.n_jobs)
         lead._learn(table, plan)
         learnt_prior = lead.model_.log_prior
         prior = inputs.read_class_prior(self.class_prior, lead.classes_)
@@ -117,7 +119,8 @@ class PooledClassifier(TablePredictor):
 
     def _check_options(self) -> None:
         check_count("n_estimators", self.n_estimators, least=1)
-        check_count("max_parents", self.max_parents)
+        if not (isinstance(self, Classifier) and self.max_parents == "auto"):
+            check_count("max_parents", self.max_parents)
         find("handle_unknown", self.handle_unknown, {"marginalize": None, "error": None})
         if not isinstance(self.discretize, str) or self.discretize not in CUTTERS:
             msg = (
@@ -307,8 +310,9 @@ class Classifier(PooledClassifier):
     ----------
     n_estimators : int, default 12
         How many networks.
-    max_parents : int, default 3
-        Feature parents of each feature, beside the class.
+    max_parents : int or "auto", default "auto"
+        Feature parents of each feature, beside the class; by default 1, 2 or 3, whichever has the least log-loss on
+        rows that are left out of the counts.
     time_budget : float, optional
         Seconds after which no further tree is tried; what is chosen may then depend on the machine.
     {options}
@@ -351,7 +355,7 @@ class Classifier(PooledClassifier):
     """
 
     n_estimators: int = field(default=12, kw_only=False)
-    max_parents: int = field(default=3, kw_only=False)
+    max_parents: Any = field(default="auto", kw_only=False)
     time_budget: float | None = None
     class_prior: Any = None
     discretize: Any = "mdlp+quantile"
@@ -381,16 +385,26 @@ class Classifier(PooledClassifier):
 
     def _learn(self, table: CodedTable, plan: Plan) -> None:
         progress = Progress("Classifier", shown=self.verbose)
+        rows = table.n_rows if table.weights is None else table.weights.sum()
+        chosen = rows >= LEAST_CHOSEN and len(self.classes_) > 1
+        orders: dict[int, float] = {}
+        if self.max_parents == "auto" and chosen:
+            orders = choose_order(table, plan)
+            plan = replace(plan, max_parents=min(orders, key=lambda order: orders[order]))
         training = learn_pooled(table, plan)
         self.choice_ = None
         self.model_ = training.pooled
-        rows = table.n_rows if table.weights is None else table.weights.sum()
-        if rows >= LEAST_CHOSEN and len(self.classes_) > 1:
-            self.choice_ = choice = choose(table, plan, progress, time_budget=self.time_budget)
-            progress.say(str(choice))
-            tempered = {name: getattr(choice, name) for name in ("fade", "temperature", "plain_temperature")}
-            trees = islice(training.boost(choice.leaves, plan), choice.rounds)
-            self.model_ = replace(training.corrected(trees), **tempered)
+        if not chosen:
+            return
+        choice = replace(choose(table, plan, progress, time_budget=self.time_budget), orders=orders)
+        self.choice_ = choice
+        progress.say(str(choice))
+        trees = islice(training.boost(choice.leaves, plan), choice.rounds)
+        tempered = {name: getattr(choice, name) for name in ("fade", "temperature", "plain_temperature")}
+        self.model_ = replace(training.corrected(trees), **tempered)
+        if choice.single:
+            reading = learn_reading(table, n_jobs=self.n_jobs)
+            self.model_ = replace(self.model_, members=[reading], weights=np.ones(1))
 
     def _complete(self, table: CodedTable, learnt_prior: Floats) -> None:
         """Learn the network to read, and calibrate prediction sets on the rows that were held out."""
@@ -409,5 +423,7 @@ class Classifier(PooledClassifier):
 
     def _picture(self) -> str:
         drawn = super()._picture()
-        note = f"The network to read, <code>network_</code>; predictions pool {self.n_estimators} networks."
+        n_networks = len(self.model_.members)
+        what = "are its own, tempered" if n_networks == 1 else f"pool {n_networks} networks"
+        note = f"The network to read, <code>network_</code>; predictions {what}."
         return f"{drawn}<p>{note}</p>" if drawn else ""

@@ -1,12 +1,14 @@
 """Whether there is a correction, and how strong: by cross-validation."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from strategies import make_network, make_schema
 from tanbark.estimators.ensemble.pooled import Plan
 from tanbark.estimators.ensemble.reading import learn_reading
-from tanbark.estimators.ensemble.selection import LARGE_FOLDS, LEAVES, choose, n_folds
+from tanbark.estimators.ensemble.selection import LARGE_FOLDS, LEAVES, ORDERS, choose, choose_order, n_folds
 from tanbark.inference.sampling import sample_codes
 from tanbark.params.pool import log_loss
 from tanbark.structure.progress import Progress
@@ -35,7 +37,7 @@ def test_data_from_a_network_needs_no_correction():
     assert found.rounds == 0
     assert found.fade == 1.0
     assert found.temperature == pytest.approx(1.0, abs=0.3)
-    assert "No correction" in str(found)
+    assert "without a correction" in str(found) or found.single
 
 
 def test_rules_need_one():
@@ -86,3 +88,41 @@ def test_weights_are_repeats_and_the_order_of_rows_makes_no_difference():
 def test_the_network_to_read_has_one_feature_parent():
     member = learn_reading(rules(), n_jobs=1)
     assert max(len(parents) for parents in member.parents) == 2
+
+
+def test_the_order_is_that_of_the_networks():
+    """A parity of three columns needs families of two feature parents; for independent columns all are the same."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (6, 3000)).astype(np.uint8)
+    codes[-1] = (codes[0] ^ codes[1] ^ codes[2]) ^ (rng.random(3000) < 0.05)
+    schema = make_schema((2,) * 6)
+    deep = choose_order(CodedTable(schema, codes), PLAN)
+    assert list(deep) == list(ORDERS)
+    assert min(deep, key=deep.get) > 1
+    y = rng.integers(0, 2, 3000)
+    noisy = np.where(rng.random((5, 3000)) < 0.3, y, rng.integers(0, 2, (5, 3000)))
+    flat = choose_order(CodedTable(schema, np.concatenate([noisy, y[None]]).astype(np.uint8)), PLAN)
+    assert max(flat.values()) - min(flat.values()) < 0.002
+
+
+def test_one_network_predicts_where_it_is_the_best(monkeypatch):
+    from tanbark.estimators.ensemble import selection
+
+    class Rule:
+        """A network that knows the rule."""
+
+        coarsening = SimpleNamespace(apply=lambda codes: codes)
+
+        def log_likelihoods(self, codes, *, n_jobs):
+            right = np.minimum(codes[0], codes[1]) + np.minimum(codes[2], codes[3]) >= 2
+            return np.stack([np.zeros(codes.shape[1]), np.where(right, 9.0, -9.0)], axis=1)
+
+    table = rules(400)
+    assert not chosen(table).single
+    monkeypatch.setattr(selection, "learn_reading", lambda rows, *, n_jobs: Rule())
+    found = chosen(table)
+    assert found.single
+    assert (found.leaves, found.rounds) == (0, 0)
+    assert found.log_loss < 1e-3 < found.log_losses[0, 0]
+    assert "One network predicts" in str(found)
+    assert log_loss(found.held_out, table.codes[-1].astype(int)) == pytest.approx(found.log_loss)

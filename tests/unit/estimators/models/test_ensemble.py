@@ -124,6 +124,7 @@ def test_learning_again_forgets_the_first_time(cls):
         ({"n_estimators": 2.5}, "n_estimators must be .*; got 2.5"),
         ({"max_parents": -1}, "max_parents must be .*; got -1"),
         ({"max_parents": "two"}, "max_parents must be .*; got 'two'"),
+        ({"max_parents": None}, "max_parents must be .*; got None"),
         ({"discretize": "uniform"}, "discretize must be one of .*'mdlp'.* merge intervals .*; got 'uniform'"),
         ({"discretize": tb.MDLPDiscretizer()}, "discretize must be one of"),
         ({"discretize": np.arange(3)}, "discretize must be one of"),
@@ -271,3 +272,24 @@ def test_many_columns(cls):
     clf = checked(cls, X, y)
     assert max(len(member.columns) for member in clf.model_.members) == 100
     assert (clf.predict(X) == y).mean() > 0.9
+
+
+def test_one_network_is_the_model_where_it_is_chosen(monkeypatch):
+    from dataclasses import replace
+
+    from tanbark.estimators.models import ensemble
+
+    X, y = make_rows(300)
+    choose = ensemble.choose
+
+    def single(*args, **options):
+        return replace(choose(*args, **options), single=True, leaves=0, rounds=0, plain_temperature=0.7)
+
+    monkeypatch.setattr(ensemble, "choose", single)
+    clf = tb.Classifier().fit(X, y)
+    assert len(clf.model_.members) == len(clf.weights_) == 1
+    prior = clf.model_.log_prior
+    joint = joint_log_proba(clf.network_, clf.model_.members[0].coarsening.apply(clf._codes(X)))
+    wanted = prior + 0.7 * (joint - prior)
+    assert clf.predict_log_proba(X) == pytest.approx(wanted - np.logaddexp.reduce(wanted, axis=1, keepdims=True))
+    assert "its own, tempered" in clf._repr_html_()
