@@ -77,15 +77,10 @@ class Choice:
         """Write what was chosen, and the held-out log-loss of the alternatives."""
         tried = ", ".join(f"{loss:.4f} with {order}" for order, loss in self.orders.items())
         orders = f"Feature parents by leave-one-out log-loss: {tried}.\n" if tried else ""
-        network = f"The network to read, network_, has {self.network_log_loss:.4f}"
-        if self.single:
-            what, end = (
-                f"One network, network_: with its temperature, held-out log-loss {self.log_loss:.4f}.",
-                "without it.",
-            )
-        else:
-            what, end = self._correction(), "as it is."
-        return f"{orders}{what}\nThe temperature is {self.temperature:.3f}. {network} {end}"
+        alone = f"One network predicts, network_, with a temperature: held-out log-loss {self.log_loss:.4f}."
+        what = alone if self.single else self._correction()
+        network = f"The network to read, network_, has {self.network_log_loss:.4f} as it is."
+        return f"{orders}{what}\nThe temperature is {self.temperature:.3f}. {network}"
 
     def _correction(self) -> str:
         plain, best = self.log_losses[0, 0], min(self.log_losses.values())
