@@ -13,7 +13,7 @@ import numpy as np
 
 from tanbark.arrays import Floats
 from tanbark.export.sql.cells import Family, Layout, Room, attach_steps, sum_steps
-from tanbark.export.sql.contexts import Source, family_cells
+from tanbark.export.sql.contexts import correction_source, family_cells
 from tanbark.export.sql.text import NEVER, Step, join_terms, number, select_step, step_from
 from tanbark.export.sql.values import Rows
 
@@ -25,7 +25,7 @@ def corrected_steps(rows: Rows, before: str, log_prior: Floats, correction: Any,
     families = []
     for f, family in enumerate(columns):
         sizes = tuple(rows.schema.cardinalities[c] for c in family)
-        source = Source(sizes, n_classes, families=correction.families, place=f)
+        source = correction_source(correction.families, f, sizes)
         families.append(Family(tuple(family), family_cells(source, missing=True)))
         room.take_part(families[-1].characters(layout.width), len(families) / len(columns))
     steps, summed = [_fraction(rows, before, columns)], bool(families) and n_classes > 1

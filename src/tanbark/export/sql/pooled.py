@@ -12,7 +12,7 @@ from typing import Any
 
 from tanbark.arrays import Floats
 from tanbark.export.sql.cells import MISSING, UNKNOWN, Family, Layout, Room, attach_steps, sum_steps
-from tanbark.export.sql.contexts import Source, family_cells
+from tanbark.export.sql.contexts import family_cells, likelihood_source
 from tanbark.export.sql.text import Step, log_number, select_step
 from tanbark.export.sql.trees import features_read, tree_inputs, tree_steps
 from tanbark.export.sql.values import Rows
@@ -112,7 +112,7 @@ def _families(pooled: Any, used: list[int], places: Places, layout: Layout, room
         columns = member.columns.tolist()
         for f, family in enumerate(member.families()):
             sizes = tuple(member.coarsening.schema.cardinalities[columns[c]] for c in family)
-            source = Source(sizes, n_classes, member.trees[f], weight)
+            source = likelihood_source(member.trees[f], sizes, weight)
             read = tuple(places[_key(member.coarsening, columns[c])] for c in family)
             found.append(Family(read, family_cells(source, missing=False)))
             room.take_part(found[-1].characters(layout.width), len(found) / total)
