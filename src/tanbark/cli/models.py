@@ -48,7 +48,7 @@ def make_model(text: str, settings: Iterable[str] = ()) -> Any:
     """Make the classifier that words describe; ``parameters=bdeu:ess=2`` and ``estimator=tan`` name parts of it."""
     from tanbark.estimators.catalogue import make_classifier
     from tanbark.estimators.classifier import TableClassifier
-    from tanbark.estimators.models.ensemble import PooledClassifier
+    from tanbark.estimators.ensemble.classifier import PooledClassifier
 
     name, options = parse_learner(text, settings)
     if isinstance(options.get("parameters"), str):
@@ -73,7 +73,7 @@ def reporting(model: Any, *, quiet: bool) -> Iterator[bool]:
 
     The option is set back, so that the model file does not depend on where the command ran.
     """
-    from tanbark.estimators.models.ensemble import PooledClassifier
+    from tanbark.estimators.ensemble.classifier import PooledClassifier
 
     if quiet or not isinstance(model, PooledClassifier) or not sys.stderr.isatty():
         yield isinstance(model, PooledClassifier) and model.verbose

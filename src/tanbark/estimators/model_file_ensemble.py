@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from tanbark.arrays import Array
 from tanbark.errors import OptionError
 from tanbark.estimators import model_file as files
+from tanbark.estimators.ensemble.classifier import PooledClassifier
 from tanbark.estimators.ensemble.coarsening import Coarsening, merge_to, numeric
 from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import Pooled
 from tanbark.estimators.ensemble.selection import Choice
-from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble, PooledClassifier
+from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble
 from tanbark.graph import Dag, Network
 from tanbark.inference.sparse_network import lay_out_trees
 from tanbark.machine import thread_count

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tanbark.draw.layout import layered_layout
 from tanbark.errors import InputError, TableTooLargeError
-from tanbark.estimators.models.ensemble import PooledClassifier
+from tanbark.estimators.ensemble.classifier import PooledClassifier
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.parameters import MANB
 from tanbark.estimators.reports.uncertainty import has_levels

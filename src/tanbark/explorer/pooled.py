@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tanbark.errors import TableTooLargeError
+from tanbark.estimators.ensemble.classifier import PooledClassifier
 from tanbark.estimators.ensemble.coarsening import merge_to
 from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import CLASS_PRIOR
 from tanbark.estimators.ensemble.reading import shorten_member
-from tanbark.estimators.models.ensemble import PooledClassifier
 from tanbark.explorer.packing import pack, pack_forest, pack_tree
 from tanbark.graph import Network
 from tanbark.inference import sparse_network
