@@ -358,6 +358,7 @@ def synthetic(study, n_sets=12):
         "methods": {name: {"group": methods[name].group, "variant": methods[name].variant} for name in shifts},
         "sets": {f"s{k}": {**about, "columns": 90 if k == n_sets - 1 else 9} for k in range(n_sets)},
         "measures": list(study.measures.MEASURES), "means": means,
+        "splits": {f"s{k}": 1 + k % 2 for k in range(n_sets)},
         "curves": {"adult": {"TAN": points, "XGBoost": points}}, "failures": {"KDB": {"too large": ["s1 (complete)"]}},
     }  # fmt: skip
 
@@ -399,6 +400,7 @@ def test_the_page_states_what_the_tests_show(study):
     assert "### 1 set of more than 62 columns" in text
     assert "- **TAN**: better than XGBoost; worse than CatBoost + temperature and CatBoost." in text
     assert "- KDB: `too large` on s1 (complete)." in text
+    assert "every method has run: 1 to 2 a set." in text
     assert "{{" not in text
     assert "nan" not in text
 

@@ -32,6 +32,7 @@ def collect(results: Path) -> dict:
         "methods": {name: {"group": METHODS[name].group, "variant": METHODS[name].variant} for name in known},
         "sets": {name: about for name, about in sets.items() if any(key[0] == name for key in done)},
         "measures": list(MEASURES),
+        "splits": {name: len(common) for name, common in common_splits(good, data.COMPLETE).items()},
         "means": {label(condition): means(good, condition) for condition in data.CONDITIONS},
         "curves": curves(good, sets),
         "failures": failures(done),
@@ -48,15 +49,26 @@ def label(condition: tuple[str, int]) -> str:
     return "complete" if percent == 0 else f"{percent} % {'at random' if mechanism == 'random' else 'not at random'}"
 
 
-def means(good: dict[tasks.Key, dict], condition: tuple[str, int]) -> Means:
-    """Average, for each set, over the splits for which every method with a result on that set has one."""
+def by_split(good: dict[tasks.Key, dict], condition: tuple[str, int]) -> dict[str, dict[str, dict[int, dict]]]:
+    """Return the results of models of all training rows by set, method and split."""
     found: dict[str, dict[str, dict[int, dict]]] = defaultdict(lambda: defaultdict(dict))
     for (name, split, method, rows, *of), result in good.items():
         if rows == 0 and tuple(of) == condition:
             found[name][method][split] = result
+    return found
+
+
+def common_splits(good: dict[tasks.Key, dict], condition: tuple[str, int]) -> dict[str, set[int]]:
+    """Return, for each set, the splits that every method with a result on it has."""
+    found = by_split(good, condition)
+    return {name: set.intersection(*(set(splits) for splits in found[name].values())) for name in sorted(found)}
+
+
+def means(good: dict[tasks.Key, dict], condition: tuple[str, int]) -> Means:
+    """Average, for each set, over the splits for which every method with a result on that set has one."""
+    found = by_split(good, condition)
     out: Means = {}
-    for name in sorted(found):
-        common = set.intersection(*(set(splits) for splits in found[name].values()))
+    for name, common in common_splits(good, condition).items():
         if common:
             out[name] = {
                 method: [_mean([splits[split][key] for split in sorted(common)]) for key in MEASURES]

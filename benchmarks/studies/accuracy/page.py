@@ -35,6 +35,7 @@ def render(found: dict) -> str:
     narrow, wide = (testing.group(found, narrow=kind) for kind in (True, False))
     parts = {
         "n_sets": str(len(found["sets"])), "made": made(found), "level": f"{testing.LEVEL:g}",
+        "splits": splits_used(found),
         "means_narrow": mean_section(found, narrow, f"at most {NARROW} columns"),
         "means_wide": mean_section(found, wide, f"more than {NARROW} columns"),
         "ranks": rank_section(found), "claims": claim_section(found, narrow),
@@ -43,6 +44,13 @@ def render(found: dict) -> str:
     }  # fmt: skip
     text = re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], (HERE / "template.md").read_text(encoding="utf-8"))
     return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def splits_used(found: dict) -> str:
+    """Say how many splits the means are over: those that every method has run."""
+    counts = found["splits"].values()
+    least, most = min(counts, default=0), max(counts, default=0)
+    return "one in every set" if least == most == 1 else f"{least} to {most} a set"
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
