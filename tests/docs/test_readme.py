@@ -50,3 +50,27 @@ def test_the_snippets_run(names, tmp_path, capsys):
     written = {path.name for path in tmp_path.iterdir()}
     assert {"model.html", "model.json", "model.xmlbif", "predicted.parquet"} <= written
     assert "log-odds" in capsys.readouterr().out
+
+
+def test_the_table_of_accuracy_has_the_numbers_of_the_study():
+    import json
+
+    found = json.loads((README.parent / "docs" / "numbers" / "accuracy.json").read_text(encoding="utf-8"))
+    text = README.read_text(encoding="utf-8").partition("## How accurate")[2]
+    names = {
+        "**Classifier**": "Classifier", "CatBoost": "CatBoost", "Random forest": "Random forest",
+        "LightGBM, with a fitted temperature": "LightGBM + temperature",
+        "HistGradientBoosting, trained with missing values": "HistGradientBoosting + simulated missing",
+    }  # fmt: skip
+    columns = [
+        ("complete", "accuracy"), ("complete", "log_loss"), ("10 % at random", "log_loss"),
+        ("30 % at random", "log_loss"), ("complete", "calibration_error"),
+    ]  # fmt: skip
+    narrow = [name for name, about in found["sets"].items() if about["columns"] <= 62]
+    assert len(narrow) == 29
+    for shown, method in names.items():
+        (row,) = (line for line in text.splitlines() if line.startswith(f"| {shown} |"))
+        for cell, (condition, measure) in zip(row.strip("| ").split(" | ")[1:], columns, strict=True):
+            place = found["measures"].index(measure)
+            mean = sum(found["means"][condition][name][method][place] for name in narrow) / 29
+            assert cell == f"{mean:.3f}"[1:], (method, condition, measure)

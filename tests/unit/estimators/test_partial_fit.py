@@ -41,6 +41,7 @@ def in_batches(make, X, y, ends, weights=None):
 @few
 @given(st.integers(0, 2**32 - 1), st.sets(st.integers(10, 80), max_size=3), st.booleans())
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore::tanbark.errors.NaiveStructureWarning")  # of "TAN bic", in few rows
 def test_batches_are_the_whole(name, seed, ends, weighted):
     X, y, rng = make_rows(seed)
     weights = rng.integers(1, 4, len(X)) if weighted else None

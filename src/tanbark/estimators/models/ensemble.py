@@ -231,7 +231,9 @@ class Classifier(PooledClassifier):
 
     def _picture(self) -> str:
         drawn = super()._picture()
+        if not drawn:
+            return ""
         n_networks = len(self.model_.members)
         what = "are its own, tempered" if n_networks == 1 else f"pool {n_networks} networks"
         note = f"The network to read, <code>network_</code>; predictions {what}."
-        return f"{drawn}<p>{note}</p>" if drawn else ""
+        return f"{drawn}<p>{note}</p>"
