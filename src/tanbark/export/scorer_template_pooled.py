@@ -30,7 +30,7 @@ def predict_proba(row):
             for label, value in enumerate(log_likelihoods(network, known)):
                 plain[label] += network["weight"] * value
     full = 0.0
-    if TREES:
+    if TREES and states:
         add_trees(TREES, states, change)
         full = FADE ** max(len(COLUMNS) - 1 - len(states) - USUAL_MISSING, 0.0)
     scores = [

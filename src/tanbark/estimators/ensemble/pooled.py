@@ -2,7 +2,8 @@
 
 The logit of class c is log P(c) + (1 - f) tau_0 e(c) + f tau (e(c) + g(c)). Here e sums w_m log P_m(observed | c)
 over the members m, g is the correction, and f = fade ** (missing values beyond what is usual in training): the more are
-missing, the more the networks alone decide. Each likelihood sums missing values out before it is pooled.
+missing, the more the networks alone decide. Where nothing is observed f is 0. Each likelihood sums missing values out
+before it is pooled.
 """
 
 from __future__ import annotations
@@ -96,9 +97,10 @@ class Pooled:
         return replace(self, log_prior=log_prior)
 
     def fading(self, codes: Codes, fade: float) -> Floats:
-        """Return the factor on the correction of every row."""
+        """Return the factor on the correction of every row; zero where nothing is observed, which leaves the prior."""
         missing = (codes[: self.schema.target] == missing_code(codes)).sum(axis=0)
-        return np.asarray(fade ** np.maximum(missing - self.usual_missing, 0.0))
+        factor = fade ** np.maximum(missing - self.usual_missing, 0.0)
+        return np.where(missing < self.schema.target, factor, 0.0)
 
     def _merge(self, codes: Codes, threads: int) -> dict[int, Codes]:
         kinds = {id(member.coarsening): member.coarsening for member in self.members}

@@ -81,13 +81,14 @@ class Pool {
     return found;
   }
 
-  /* The correction and its factor, which falls with every value that is missing beyond the usual number. */
+  /* The correction and its factor, which falls with every value that is missing beyond the usual number, and is
+     none where nothing is observed. */
   change(evidence) {
     if (!this.corrected) return null;
     const states = evidence.slice(0, this.target).map((given, column) => this.exactState(column, given));
     const missing = states.filter((state) => state < 0).length;
     const correction = this.trees.add(states, new Float64Array(this.logPrior.length));
-    return { correction, full: this.fade ** Math.max(missing - this.usual_missing, 0) };
+    return { correction, full: missing < this.target ? this.fade ** Math.max(missing - this.usual_missing, 0) : 0 };
   }
 
   /* Prior, networks and correction. */

@@ -93,6 +93,8 @@ def test_the_correction_fades_with_missing_values(training, table):
     assert pool.logits(codes) == pytest.approx(pool.log_prior + wanted, abs=1e-9)
     assert np.abs(change).max() > 0.01
     assert training.corrected([]).trees is None
+    nothing = np.full((len(codes), 1), 255, np.uint8)
+    assert replace(pool, fade=1.0).logits(nothing)[0] == pytest.approx(pool.log_prior)
 
 
 def test_many_rows_are_sampled_for_the_weights(table, training, monkeypatch):
