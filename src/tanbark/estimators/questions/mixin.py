@@ -170,7 +170,7 @@ class Questions:
         return sensitivity(asked, codes, None if label is None else self._label_code(label))
 
     def counterfactual(
-        self, row: Any, label: Any = None, *, max_changes: int = 3, fixed: Any = (), max_evaluations: int = 1_000_000
+        self, row: Any, label: Any = None, *, max_changes: int = 3, fixed: Any = (), max_evaluations: int = 200_000
     ) -> Counterfactual:
         """Find the fewest observed values whose change to other states changes the predicted class.
 
@@ -187,7 +187,7 @@ class Questions:
         max_changes : int, default 3
             The most features that are changed.
         fixed : names or positions of features that stay as they are
-        max_evaluations : int, default 1,000,000
+        max_evaluations : int, default 200,000
             The most rows that are predicted. A size that would need more is not searched, and the result says so.
 
         Examples

@@ -184,3 +184,11 @@ def test_scikit_learn_selects_by_importances(frame):
     assert ranked.get_feature_names_out().tolist() == ["good", "number"]
     with pytest.raises(AttributeError):
         _ = tb.TAN().feature_importances_
+
+
+def test_long_tables_are_cut_in_print_and_whole_in_frames():
+    X = np.random.default_rng(0).integers(0, 2, (60, 30))
+    found = tb.NaiveBayes().fit(X, X[:, 0]).ask_next()
+    assert str(found).endswith("… and 10 more")
+    assert "… and 10 more" in found._repr_html_()
+    assert len(found.to_frame()) == len(found) == 30
