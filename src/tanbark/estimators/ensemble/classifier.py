@@ -18,6 +18,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.classifier import Absent, TablePredictor
 from tanbark.estimators.ensemble.pooled import Plan, Pooled
 from tanbark.estimators.parts.discretizers import GridDiscretizer, find_cutter
+from tanbark.estimators.questions.model import Asked
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.scan import as_scan, is_scan, open_counts
 from tanbark.estimators.training import encode_training
@@ -170,6 +171,11 @@ class PooledClassifier(TablePredictor):
     def _explained(self) -> Explained:
         n = self.schema_.target
         return Explained(self.schema_, tuple(range(n)), ((),) * n, self._joint)
+
+    def _asked(self) -> Asked:
+        from tanbark.estimators.ensemble.asking import pooled_asked
+
+        return pooled_asked(self.model_, n_jobs=self.n_jobs)
 
     def _support(self, codes: Codes) -> tuple[Floats, Floats]:
         merged = self.model_.members[0].coarsening.apply(codes)

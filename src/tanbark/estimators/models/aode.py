@@ -14,6 +14,7 @@ from tanbark.errors import ReducedModelWarning, TableTooLargeError, find, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import Absent, TableClassifier
 from tanbark.estimators.options import estimator
+from tanbark.estimators.questions.model import Asked, Generative, plain_asked
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import Counted, feature_support
 from tanbark.graph import Dag, Network
@@ -156,6 +157,9 @@ class AveragedClassifier(TableClassifier):
     def _explained(self) -> Explained:
         order = tuple(range(self.schema_.target))
         return Explained(self.schema_, order, ((),) * self.schema_.target, self._joint)
+
+    def _asked(self) -> Asked:
+        return plain_asked(self.schema_, self._joint, (Generative(self._joint),))
 
 
 @estimator

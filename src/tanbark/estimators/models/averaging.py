@@ -22,6 +22,7 @@ from tanbark.estimators.classifier import Absent, TableClassifier, TablePredicto
 from tanbark.estimators.models.constraint import RAIANB
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.options import estimator
+from tanbark.estimators.questions.model import Asked, plain_asked
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.training import encode_training
 from tanbark.machine import run_threads, thread_count
@@ -177,6 +178,10 @@ class ModelAveraging(TablePredictor):
     def _explained(self) -> Explained:
         n = self.schema_.target
         return Explained(self.schema_, tuple(range(n)), ((),) * n, self._joint)
+
+    def _asked(self) -> Asked:
+        networks = tuple(network for member in self.estimators_ for network in member._asked().networks)
+        return plain_asked(self.schema_, self._joint, networks)
 
     def _support(self, codes: Codes) -> tuple[Floats, Floats]:
         rows, values = zip(*(member._support(codes) for member in self.estimators_), strict=True)
