@@ -311,6 +311,9 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         order = tuple(node for node in network.dag.order if node != network.target)
         return Explained(network.schema, order, parents, self._joint)
 
+    def _drawn_from(self, codes: Codes) -> tuple[Network, Codes]:
+        return self.network_, codes
+
     def _asked(self) -> Asked:
         network = self.network_ if self.network_.exponents is None else replace(self.network_, exponents=None)
         joint = partial(joint_log_proba, network, n_jobs=self.n_jobs)

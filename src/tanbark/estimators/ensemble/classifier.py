@@ -50,6 +50,7 @@ class PooledClassifier(TablePredictor):
 
     predict_joint_log_proba = log_likelihood = aic = bic = Absent(NO_JOINT)
     fit_counts = Absent("structures and weights are learnt from rows, which counts do not replace.")
+    scorecard = Absent("it pools many networks, whose points do not add up by feature. Train NaiveBayes or TAN.")
     arc_frequencies = Absent("its networks are random; ``network_`` of Classifier has one to read.")
 
     def _learn(self, table: CodedTable, plan: Plan) -> None:
@@ -171,6 +172,13 @@ class PooledClassifier(TablePredictor):
     def _explained(self) -> Explained:
         n = self.schema_.target
         return Explained(self.schema_, tuple(range(n)), ((),) * n, self._joint)
+
+    def _drawn_from(self, codes: Codes) -> tuple[Network, Codes]:
+        from tanbark.estimators.ensemble.coarsening import merge_to
+        from tanbark.estimators.ensemble.reading import reading_network
+
+        reading = reading_network(self)
+        return reading, merge_to(self.schema_, reading.schema).apply(codes)
 
     def _asked(self) -> Asked:
         from tanbark.estimators.ensemble.asking import pooled_asked

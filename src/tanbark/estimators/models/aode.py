@@ -41,6 +41,13 @@ class AveragedClassifier(TableClassifier):
     leave_one_out_proba = leave_one_out_measures = Absent(
         "a row cannot be taken out of its averages yet; use :func:`cross_validate_network`."
     )
+    surprise = Absent(
+        "which models are averaged depends on the row, so that there is no distribution to draw rows from. Ask "
+        "SPODE, TAN or KDB."
+    )
+    scorecard = Absent(
+        "probabilities of many models are averaged, so that points do not add up. Use NaiveBayes or TAN."
+    )
     predict_proba_interval = Absent("its models share their counts, so that their CPTs cannot be drawn one by one.")
 
     def _orders(self) -> tuple[int, ...]:

@@ -96,6 +96,9 @@ class ModelAveraging(TablePredictor):
     leave_one_out_proba = leave_one_out_measures = Absent(
         "its models were learnt from different rows; use :func:`cross_validate_network`."
     )
+    surprise = scorecard = Absent(
+        "class probabilities are averaged, which is not one network. Ask one of ``estimators_``."
+    )
     predict_proba_interval = Absent("its models were learnt from different rows; compare those of ``estimators_``.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -15,16 +15,16 @@ def short(text: object) -> str:
     return line if len(line) <= WIDEST else line[: WIDEST - 1] + "…"
 
 
-def shown(lines: Sequence[Sequence[str]]) -> tuple[list[list[str]], str]:
+def shown(lines: Sequence[Sequence[str]], most: float = MOST) -> tuple[list[list[str]], str]:
     """Return the first lines, cells shortened, and a sentence on the others."""
-    more = len(lines) - MOST
-    kept = [[short(cell) for cell in line] for line in lines[: MOST if more > 1 else len(lines)]]
+    more = len(lines) - int(min(most, len(lines)))
+    kept = [[short(cell) for cell in line] for line in (lines[:-more] if more > 1 else lines)]
     return kept, f"… and {more} more" if more > 1 else ""
 
 
-def text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], *, left: int = 1) -> str:
+def text_table(heads: Sequence[str], lines: Sequence[Sequence[str]], *, left: int = 1, most: float = MOST) -> str:
     """Lay out a table as text; the first ``left`` columns are flush left, the others flush right."""
-    kept, rest = shown(lines)
+    kept, rest = shown(lines, most)
     cells = [list(heads), *kept]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     drawn = [
