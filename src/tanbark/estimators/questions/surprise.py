@@ -22,8 +22,6 @@ from tanbark.checks import check_count
 from tanbark.estimators.questions.tables import html_table, text_table
 from tanbark.graph import Network
 from tanbark.inference import joint_log_proba
-from tanbark.inference.elimination import normalised, patterns
-from tanbark.inference.sampling import sample_codes
 from tanbark.machine import blocks
 from tanbark.table import missing_code
 from tanbark.table.frames import make_frame
@@ -101,6 +99,9 @@ class Surprise:
 
 def surprise(network: Network, codes: Codes, *, n_draws: Any, random_state: Any, n_jobs: int | None) -> Surprise:
     """Measure rows of codes, (n_features, n_rows), of a network whose CPTs are distributions."""
+    from tanbark.inference.elimination import normalised
+    from tanbark.inference.sampling import sample_codes
+
     normalised(network)
     n_draws = check_count("n_draws", n_draws, least=1)
     own = _log_probabilities(network, codes, n_jobs)
@@ -142,6 +143,8 @@ def _leave_one_out(network: Network, codes: Codes, own: Floats, n_jobs: int | No
 
 def _fractions(network: Network, codes: Codes, own: Floats, drawn: Codes, n_jobs: int | None) -> Floats:
     """Compare rows with the drawn ones, those with the same missing values together."""
+    from tanbark.inference.elimination import patterns
+
     missing = missing_code(codes)
     fractions = np.empty(len(own))
     for rows, observed in patterns(np.ascontiguousarray((codes == missing).T)):
