@@ -20,7 +20,9 @@ from tanbark.explorer.page import SCRIPTS
 def parts(page):
     script = re.search(r"<script>(.*)</script>", page, re.DOTALL).group(1)
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL).group(1)
-    data = re.search(r'<script type="application/json" id="model" data-id="[0-9a-f]{8}">(.*?)</script>', page, re.DOTALL).group(1)
+    data = re.search(
+        r'<script type="application/json" id="model" data-id="[0-9a-f]{8}">(.*?)</script>', page, re.DOTALL
+    ).group(1)
     policy = html.unescape(re.search(r'Content-Security-Policy" content="(.*?)"', page).group(1))
     return script, style, data, policy
 
@@ -50,7 +52,9 @@ def test_the_scripts_use_nothing_that_turns_text_into_code_or_markup():
         )
         assert "</script" not in text
         assert text.count("`") % 2 == 0
-        assert all(line.count("`") % 2 == 0 for line in text.splitlines()), name  # lines are put together without indentation
+        assert all(line.count("`") % 2 == 0 for line in text.splitlines()), (
+            name
+        )  # lines are put together without indentation
         assert len(text.splitlines()) < 400, name
 
 
