@@ -425,7 +425,8 @@ def test_targets_are_large_enough(read, ward, width):
         reader.tab.locator(f"#tab-{view}").click()
         small = reader.tab.evaluate(
             """[...document.querySelectorAll("button, select, input, summary")]
-            .map((e) => [e, e.getBoundingClientRect()]).filter(([, { width, height }]) => width > 0 && (height < 24 || width < 24)).map(([e]) => e.outerHTML)"""
+            .map((e) => [e, e.getBoundingClientRect()])
+            .filter(([, { width, height }]) => width > 0 && (height < 24 || width < 24)).map(([e]) => e.outerHTML)"""
         )
         assert small == []
 
