@@ -9,6 +9,8 @@ import pytest
 import tanbark as tb
 from networks import asia, five_nodes
 from tanbark.explorer import make_page
+from tanbark.explorer.data import page_data
+from tanbark.explorer.page import assemble
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -124,6 +126,24 @@ def test_a_question_can_be_skipped_and_a_wrong_number_is_named(read, ward):
     reader.tab.locator("#question button").click()
     reader.wait()
     assert shown(reader, ".ask-name") == first
+
+
+def test_questions_follow_an_order_or_groups_that_the_page_has(read, ward, tmp_path):
+    clf, _ = ward
+    data = page_data(clf)
+    n = len(data["columns"])
+    for arrangement, first, second in (
+        ({"arranged": [13, 4, *(k for k in range(n) if k not in (13, 4))]}, "sign 3", "lab 4"),
+        ({"groups": [{"title": "Signs", "nodes": list(range(10, 20))}]}, "Signs", "sign"),
+    ):
+        assemble(data | arrangement).save(tmp_path / "ordered.html")
+        reader = read()
+        reader.tab.goto((tmp_path / "ordered.html").as_uri())
+        reader.wait()
+        assert first in shown(reader, "#question")
+        reader.tab.locator("#skip").click()
+        reader.wait()
+        assert shown(reader, ".ask-name").startswith(second)
 
 
 def test_three_keys_are_enough(read, ward):
