@@ -28,6 +28,7 @@ from tanbark.estimators.models.aode import AveragedClassifier
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.discretizers import Discretizer
 from tanbark.estimators.parts.parameters import ParameterEstimator
+from tanbark.estimators.reports import suspicious
 from tanbark.files import write_atomic
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
@@ -122,10 +123,16 @@ def _to_document(model: TableClassifier) -> dict[str, Any]:
         "named": hasattr(model, "feature_names_in_"),
         "columns": [column_document(column) for column in model.schema_.columns],
         "labels": dtype.kind if dtype.kind in LABELS else dtype.name,
+        **seen_document(model),
         **scores_document(model),
         **(_network_document(model) if isinstance(model, NetworkClassifier) else {}),
         **(_average_document(model) if isinstance(model, AveragedClassifier) else {}),
     }
+
+
+def seen_document(model: Any) -> dict[str, Any]:
+    """Return what training saw of its rows, the columns that it left out among them."""
+    return {"seen": suspicious.document(model._seen)} if hasattr(model, "_seen") else {}
 
 
 def scores_document(model: Any) -> dict[str, Any]:
@@ -265,12 +272,19 @@ def _restore(model: TableClassifier | TablePredictor, document: dict[str, Any]) 
     demand(schema.columns[-1].kind == "category" and len(schema.columns[-1].levels) > 0, "the class has no labels")
     named = document["named"]
     demand(isinstance(named, bool), "whether the columns have names is not said")
+    names = schema.names[:-1]
     model.schema_ = schema
     model.encoder_ = Encoder(schema.features)
+    if "seen" in document:
+        model._seen = seen = suspicious.read_document(document["seen"])
+        kept = tuple(name for place, name in enumerate(seen.names) if place not in seen.left_out)
+        demand(kept == names, "the columns are not those that were seen")
+        demand(len(seen.class_rows) == len(schema.columns[-1].levels), "there are no rows for each class")
+        names, model.encoder_ = seen.names, Encoder(schema.features, left_out=seen.left_out)
     model.classes_ = _labels(schema.columns[-1], document["labels"])
-    model.n_features_in_ = len(schema.features)
+    model.n_features_in_ = len(names)
     if named:
-        model.feature_names_in_ = np.array(schema.names[:-1], object)
+        model.feature_names_in_ = np.array(names, object)
 
 
 def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None:

@@ -59,6 +59,7 @@ def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
         "members": [_member_document(member, places[id(member.coarsening)]) for member in pooled.members],
         "correction": None if pooled.trees is None else _forest_document(pooled.trees),
         "value_counts": [_array(counts) for counts in model.value_counts_],
+        **files.seen_document(model),
         **files.scores_document(model),
         **(_choice_document(model) if isinstance(model, Classifier) else {}),
     }  # fmt: skip
