@@ -16,7 +16,7 @@ from tanbark.cli.output import print_json, print_table, save_figure, say, write
 @options.reading
 @click.option("--row", "rows", multiple=True, type=click.IntRange(0), help="Counted from 0; may be repeated.")
 @click.option("--label", metavar="CLASS", help="The class to explain; by default each row's predicted one.")
-@click.option("--plot", metavar="FILE", help="Draw the evidence of one row: PNG, SVG or PDF.")
+@options.plot_option(help="Draw the evidence of one row: PNG, SVG or PDF.")
 @options.json_option
 def explain(
     model: str, table: str, format: str | None, missing: tuple[str, ...], rows: tuple[int, ...], label: str | None,
@@ -71,7 +71,7 @@ def _explained(row: Any) -> dict[str, Any]:
 
 @click.command(short_help="Write a page to click through the network.")
 @options.model_argument
-@click.option("--out", required=True, metavar="FILE", help="Where the page is written; - for standard output.")
+@options.out_option(required=True, help="Where the page is written; - for standard output.")
 @click.option("--title", metavar="TEXT", help="The heading of the page.")
 @click.option("--open", "opened", is_flag=True, help="Show the page in the browser.")
 @options.quiet_option
@@ -174,7 +174,7 @@ def _shown(loaded: Any, network: Any) -> dict[str, Any]:
 @click.command(short_help="Write a model for another program.")
 @options.model_argument
 @click.option("--to", "form", required=True, metavar="FORMAT", help="bif, xmlbif, net, uai, dot, svg, sql or python.")
-@click.option("--out", default="-", metavar="FILE", help="By default standard output.")
+@options.out_option(default="-", help="By default standard output.")
 @click.option("--table", "relation", default="rows", show_default=True, help="For sql: the table to score.")
 @click.option("--keep", multiple=True, metavar="NAME", help="For sql: copy a column to the answer, such as an id.")
 @click.option("--max-size", type=int, default=50_000_000, show_default=True, help="For sql: the most characters.")

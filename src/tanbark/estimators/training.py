@@ -24,7 +24,8 @@ def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any
     """Learn the classes, the categories and the cut points of an estimator from rows, and code the rows.
 
     The options of the estimator that count here are ``discretize``, ``categorical_features``, ``suspicious``,
-    ``class_prior``, ``missing`` and, with :class:`EM`, the label of rows that have none; these rows are ``unlabelled`` in the result.
+    ``class_prior``, ``missing`` and, with :class:`EM`, the label of rows that have none; these rows are ``unlabelled``
+    in the result. What was seen in the columns is noted on the estimator, and warned of.
     """
     raw = inputs.read_training_features(model, X)
     weights = inputs.read_weights(sample_weight, raw.n_rows)

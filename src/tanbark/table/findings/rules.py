@@ -94,16 +94,20 @@ def _suspect_numbers(values: Array, missing: int) -> str | None:
     if missing:
         values = values[~np.isnan(values)]
     head = values[:FIRST_ROWS]
-    if len(values) < LEAST_ROWS or (head != np.floor(head)).any():
+    if len(values) < LEAST_ROWS or (head.dtype == np.float64 and (head != np.floor(head)).any()):
         return None
-    if len(np.unique(head)) < len(head):
+    if not _all_different(head[:LEAST_ROWS]) or not _all_different(head):
         return None
-    if (values != np.floor(values)).any():
+    if values.dtype == np.float64 and (values != np.floor(values)).any():
         return None
     repeats = expected_repeats(len(values), float(values.min()), float(values.max()))
-    if numbers_rows(repeats, len(values)) and len(np.unique(values)) == len(values):
+    if numbers_rows(repeats, len(values)) and _all_different(values):
         return ROW_NUMBER
     return INCREASING if not missing and is_increasing(values) else None
+
+
+def _all_different(values: Array) -> bool:
+    return len(np.unique(values)) == len(values)
 
 
 def suspect_categories(levels: Sequence[Level], observed: int, *, distinct: int | None = None) -> str | None:
