@@ -114,17 +114,16 @@ def show(model: str, tables: tuple[str, ...], as_json: bool) -> None:
     tanbark show model.json
     tanbark show model.json --cpt age --cpt income
     """
-    from tanbark.cli.models import load_model, network_of
+    from tanbark.cli.models import load_network
 
-    loaded = load_model(model)
-    network = network_of(loaded, model)
+    text, network = load_network(model)
     names = list(network.dag.names)
     wanted = names if "all" in tables and "all" not in names else [names[network.dag.index(each)] for each in tables]
     if as_json:
-        print_json(_shown(loaded, network))
+        print_json(_shown(text or " ".join(repr(network).split()), network))
         return
-    if loaded is not network:
-        click.echo(" ".join(repr(loaded).split()))
+    if text:
+        click.echo(text)
     click.echo(f"{network!r}\n\n{network}\n")
     rows = [
         [name, ", ".join(parents) or "-", f"{network.schema.columns[node].n_states}", f"{network.tables[node].size:,}"]
@@ -154,10 +153,10 @@ def _print_cpt(network: Any, name: str) -> None:
     print_table(heads, rows, right=range(len(parents), len(heads)))
 
 
-def _shown(loaded: Any, network: Any) -> dict[str, Any]:
+def _shown(text: str, network: Any) -> dict[str, Any]:
     columns = network.schema.columns
     return {
-        "model": " ".join(repr(loaded).split()),
+        "model": text,
         "class": network.dag.names[network.target] if network.schema.has_class else None,
         "free_parameters": network.n_parameters,
         "arcs": network.dag.arcs(),
@@ -188,15 +187,22 @@ def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...
     tanbark convert model.json --to sql --table customers --keep id > score.sql
     tanbark convert model.json --to python --out scorer.py
     """
-    from tanbark.cli.models import load_model, network_of
+    from tanbark.cli.models import load_model, load_network
     from tanbark.errors import find
-    from tanbark.export import FORMATS, to_python, to_sql
+    from tanbark.export import FORMATS
 
-    loaded = load_model(model)
-    writers: dict[str, Any] = {name: each.dumps for name, each in FORMATS.items()}
-    scorers = {"sql": lambda found: to_sql(found, table=relation, keep=keep, max_size=max_size), "python": to_python}
-    writer = find("--to", form, {**writers, **scorers})
-    write(writer(loaded if form in scorers else network_of(loaded, model)), out)
+    find("--to", form, {**FORMATS, "sql": None, "python": None})
+    if form == "sql":
+        from tanbark.export import to_sql
+
+        content = to_sql(load_model(model), table=relation, keep=keep, max_size=max_size)
+    elif form == "python":
+        from tanbark.export import to_python
+
+        content = to_python(load_model(model))
+    else:
+        content = FORMATS[form].dumps(load_network(model)[1])
+    write(content, out)
 
 
 @click.command(short_help="List the learners with their references.")
@@ -253,10 +259,10 @@ def query(
     tanbark query alarm.bif -e HR=HIGH -e BP=LOW -t CO
     tanbark query model.json --mpe -e smoker=yes --soft xray=dark:0.9,clear:0.2
     """
-    from tanbark.cli.models import load_model, network_of, read_observed
+    from tanbark.cli.models import load_network, read_observed
     from tanbark.errors import InputError
 
-    network = network_of(load_model(model), model)
+    _, network = load_network(model)
     if not targets and not network.schema.has_class and not mpe:
         msg = "This network has no class; say what to ask for with --target NAME."
         raise InputError(msg)

@@ -13,6 +13,7 @@ from tanbark.estimators.inputs import class_column
 from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.models.text import TextNaiveBayes
 from tanbark.params import Laplace
+from tanbark.params.network_file import read_numbers
 from tanbark.table.schema_json import column_document, demand, read_column, read_list
 
 
@@ -41,8 +42,8 @@ def restore_text(document: dict[str, Any]) -> TextNaiveBayes:
         len({len(read_list(row, "counts of a class")) for row in rows}) == 1,
         "the counts are of different lengths",
     )
-    model.class_counts_ = files._numbers(texts, "texts").astype(np.float64)
-    model.word_counts_ = np.stack([files._numbers(row, "words") for row in rows]).astype(np.float64)
+    model.class_counts_ = read_numbers(texts, "texts").astype(np.float64)
+    model.word_counts_ = np.stack([read_numbers(row, "words") for row in rows]).astype(np.float64)
     model.n_features_in_, names = model.word_counts_.shape[1], document["names"]
     if names is not None:
         demand(all(isinstance(name, str) for name in read_list(names, "names")), "a name is no string")
