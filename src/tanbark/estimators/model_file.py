@@ -248,6 +248,9 @@ def _from_document(document: Any) -> Any:
     thread_count(model.n_jobs)
     with np.errstate(all="ignore"):
         network = _network(model._estimate())
+    if "smoothing" in document:
+        same = document["smoothing"] == smoothing_document(model.smoothing_)
+        demand(same, "the smoothing is not that of the options")
     for node, table in enumerate(network.tables):
         sums = table.sum(axis=network.axes(node).index(node))
         demand(np.allclose(sums, 1.0), f"the counts of {network.dag.names[node]!r} give no probabilities")
@@ -268,6 +271,7 @@ def _restore(model: TableClassifier | TablePredictor, document: dict[str, Any]) 
     """Return a model the columns and classes that fitting it had given."""
     schema = read_schema(document["columns"])
     named = document["named"]
+    demand(isinstance(document.get("text", ""), str), "how the model prints is no text")
     demand(isinstance(named, bool), "whether the columns have names is not said")
     names = schema.names[:-1]
     model.schema_ = schema

@@ -87,7 +87,7 @@ class ColumnView:
         self._be(self.nominal)
         self.observed += len(values)
         if values.dtype == bool:
-            found = [bool(level) for level in np.unique(values)]
+            found: list[Level] = [bool(level) for level in np.unique(values)]
             self._note_levels(found)
             self.batch_distinct += len(found)
             self._follow(values.astype(np.int64), (False, True), labels, n_classes)

@@ -59,7 +59,10 @@ def find_facts(table: RawTable, categorical: NDArray[np.bool_] | None = None) ->
         real = block.values.dtype == np.float64
         missing = np.isnan(block.values).sum(axis=0).tolist() if real else [0] * len(block.columns)
         for place, column in enumerate(block.columns):
-            if block.values.dtype != bool:
+            if block.values.dtype == bool:
+                truths = block.values[:, place]
+                found[column] = Facts(0, int(truths.any()) + int(not truths.all()))
+            else:
                 forced = categorical is not None and bool(categorical[column])
                 found[column] = _number_facts(block.values[:, place], missing[place], forced=forced)
     for item in table.coded:
@@ -74,8 +77,12 @@ def _coded_facts(item: CodedColumn, *, forced: bool) -> Facts:
     used = np.bincount(item.codes[item.codes >= 0], minlength=len(item.levels)) > 0
     observed, distinct = int((item.codes >= 0).sum()), int(used.sum())
     missing = len(item.codes) - observed
-    if not forced:
-        return _number_facts(item.numbers(), missing)
+    if not forced:  # whole numbers beyond floats, sorted, so that their codes increase as they do
+        whole = all(isinstance(level, int) for level in item.levels)
+        alone = whole and distinct == observed >= LEAST_ROWS
+        if alone and numbers_rows(expected_repeats(observed, item.levels[0], item.levels[-1]), observed):
+            return Facts(missing, finding=ROW_NUMBER)
+        return Facts(missing, finding=INCREASING if alone and not missing and is_increasing(item.codes) else None)
     levels = [level for level, there in zip(item.levels, used, strict=True) if there]
     return Facts(missing, distinct, suspect_categories(levels, observed))
 
@@ -147,9 +154,9 @@ def _are_sentences(levels: Sequence[Level]) -> bool:
     return letters >= LEAST_LETTERS * len(read) and words >= LEAST_WORDS * len(read)
 
 
-def expected_repeats(observed: int, low: float, high: float) -> float:
+def expected_repeats(observed: int, low: Any, high: Any) -> float:
     r"""Return how many pairs of equal values chance brings: N (N - 1) / 2R for N draws of R whole numbers."""
-    return observed * (observed - 1) / 2.0 / (high - low + 1.0)
+    return float(observed * (observed - 1) / 2.0 / (high - low + 1))
 
 
 def numbers_rows(repeats: float, observed: int) -> bool:
