@@ -51,7 +51,7 @@ class ColumnReport:
         if self.states == 1:
             found.insert(0, "unused: no cut" if self.kind == "interval" else "unused: constant")
         if self.cuts:
-            shown = ", ".join(f"{cut:.4g}" for cut in self.cuts[:MOST_CUTS])
+            shown = ", ".join(f"{cut:.6g}" for cut in self.cuts[:MOST_CUTS])
             found.insert(0, f"cuts {shown}{', …' if len(self.cuts) > MOST_CUTS else ''}")
         return "; ".join(found)
 
@@ -80,7 +80,6 @@ class DataReport:
     >>> print(report)
     4 rows, 2 columns: 1 used, 1 unused, 0 left out
     class: 0 2 (50.0 %), 1 2 (50.0 %)
-    <BLANKLINE>
     column  kind      states  missing  remarks
     x0      category       2        1
     x1      category       1        0  unused: constant
@@ -159,7 +158,7 @@ class DataReport:
         ]
         rest = len(self.columns) - MOST_LINES
         more = [f"… and {rest} other columns; to_dict() has them all"] if rest > 0 else []
-        return "\n".join([self.summary(), self.balance(), "", *rows, *more])
+        return "\n".join([self.summary(), self.balance(), *rows, *more])
 
     __repr__ = __str__
 
