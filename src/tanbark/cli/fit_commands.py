@@ -279,9 +279,9 @@ def compare(
         ]
         for k, (name, rank, p) in enumerate(zip(ranked.names, ranked.ranks, ranked.p_values, strict=True))
     ]
-    best = "lowest" if by in ("log_loss", "brier", "seconds") else "highest"
-    click.echo(f"ordered by {MEASURES[by]}, the {best} first; means over {folds} folds\n")
     print_table(["learner", *MEASURES.values(), "rank", "p"], rows, right=range(1, len(MEASURES) + 3))
+    best = "lowest" if by in ("log_loss", "brier", "seconds") else "highest"
+    click.echo(f"ordered by {MEASURES[by]}, the {best} first; means over {folds} folds")
     for name, reason in failed.items():
         say(f"tanbark: warning: {name} could not be learnt: {reason}")
 

@@ -21,7 +21,7 @@ from tanbark.graph import Network
 from tanbark.inference.sparse_network import lay_out_trees
 from tanbark.machine import thread_count
 from tanbark.params.context_tree import ContextTree
-from tanbark.params.network_file import array_document, read_array, read_cpts, read_parents
+from tanbark.params.network_file import FORMAT, VERSION, array_document, read_array, read_cpts, read_parents
 from tanbark.params.trees import BOTH, LEAF, LEFT, RIGHT, Forest, Tree
 from tanbark.table import Schema
 from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
@@ -44,7 +44,7 @@ def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
     places = {id(kind): place for place, kind in enumerate(kinds)}
     options = {n: files._plain(value, f"the option {n}") for n, value in model.get_params(deep=False).items()}
     document = {
-        "format": files.FORMAT, "version": files.VERSION, "estimator": type(model).__name__,
+        "format": FORMAT, "version": VERSION, "estimator": type(model).__name__,
         "text": files.model_text(model), "options": options,
         "named": hasattr(model, "feature_names_in_"),
         "columns": [column_document(column) for column in model.schema_.columns],
