@@ -64,7 +64,7 @@ class Reader:
     def wait(self):
         """Wait until everything that the page computes in pieces is there."""
         end = time.monotonic() + 30
-        while not self.tab.evaluate("tanbark.app.tasks.idle"):
+        while not self.tab.evaluate("tanbark.app.work.idle"):
             assert time.monotonic() < end, "the page does not come to rest"
             time.sleep(0.01)
         return self
@@ -94,4 +94,4 @@ def read(browser, tmp_path):
         context.close()
     for reader in readers:
         assert reader.wrong == []
-        assert all(address.startswith(("file:", "about:", "data:")) for address in reader.asked)
+        assert all(address.startswith(("file:", "about:", "data:", "blob:")) for address in reader.asked)

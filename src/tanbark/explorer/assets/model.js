@@ -17,7 +17,6 @@ class Model {
     this.correction = data.correction === null ? null : new Correction(data.correction.families);
     this.rows = this.pool?.rows ?? data.rows;
     this.nothing = new Array(this.sizes.length).fill(null);
-    this.priors = this.engine.given(this.target, this.nothing).marginals;
   }
 
   /* log P(target = c, evidence) for every c, up to a constant; for the class as the classifier predicts it. */
@@ -69,6 +68,11 @@ class Model {
       Object.assign(likelihood, { value, cells: [cell, cell] });
     }
     return likelihood;
+  }
+
+  /* The marginals before any evidence. */
+  get priors() {
+    return (this.before ??= this.given(this.target, this.nothing).marginals);
   }
 
   label(node, state) {
@@ -203,9 +207,4 @@ function normalise(logs) {
   const values = logs.map((log) => Math.exp(log - top));
   const total = sum(values);
   return { probabilities: values.map((value) => value / total), log: top + Math.log(total) };
-}
-
-/* Whether a likelihood says nothing. */
-function isVacuous(likelihood) {
-  return likelihood.cells === undefined && likelihood.every((value) => value === 1);
 }

@@ -12,6 +12,30 @@ function posterior(model, target, likelihoods) {
   return { ...found, impossible: false };
 }
 
+/* What the page shows at once: the posterior of the target; those of the other columns are computed when they are read. */
+class Found {
+  constructor(model, target, likelihoods) {
+    Object.assign(this, { model, target, likelihoods, known: null });
+    const { probabilities, log } = normalise(model.logJoint(target, likelihoods));
+    this.impossible = probabilities === null;
+    this.probabilities = probabilities ?? normalise(model.logJoint(target, model.nothing)).probabilities;
+    this.log = log;
+    this.best = this.probabilities.indexOf(Math.max(...this.probabilities));
+  }
+
+  get whole() {
+    return (this.known ??= posterior(this.model, this.target, this.likelihoods));
+  }
+
+  get marginals() {
+    return this.whole.marginals;
+  }
+
+  get perState() {
+    return this.whole.perState;
+  }
+}
+
 /* The mutual information of each column with the target, in bits, given the evidence. */
 function information(model, target, found) {
   return model.sizes.map((size, node) => {
@@ -68,18 +92,6 @@ function* leaveOneOut(model, likelihoods) {
     yield;
   }
   return found.sort((a, b) => a.probability - b.probability);
-}
-
-/* The state that evidence puts a column into, or -1 where it leaves more than one. */
-function hardState(likelihood) {
-  if (likelihood === null) return -1;
-  let found = -1;
-  for (let s = 0; s < likelihood.length; s++) {
-    if (likelihood[s] === 0) continue;
-    if (found >= 0 || likelihood[s] !== 1) return -1;
-    found = s;
-  }
-  return found;
 }
 
 /* Training rows with the value of a column and those of its parents that are set; null where nothing is. */
