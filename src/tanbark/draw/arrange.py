@@ -19,7 +19,7 @@ from tanbark.graph.dag import Dag
 Route = tuple[Point, ...]
 Place = tuple[float, float, float, float]  # x and y of the upper left corner, width, height
 
-SCREEN = (1080.0, 620.0)  # pixels that a drawing is made for
+SCREEN = (1000.0, 520.0)  # pixels that a drawing is made for
 BESIDE, BELOW = 8.0, 40.0  # gaps between the boxes of a level, and between levels, of a tree
 PARTS = 30.0  # the gap between parts of a drawing
 CELLS = 8.0  # the gap between the boxes of a tray
@@ -256,6 +256,7 @@ def _with_tray(main: Arrangement, lone: tuple[int, ...], boxes: Sequence[Point],
     frame_width = max(columns * cell - CELLS + 2 * TRAY_EDGE, 230.0)
     frame = (x, y, frame_width, TRAY_HEAD - CELLS + -(-len(lone) // columns) * tall + TRAY_EDGE)
     size = max(main.size[0], x + frame[2]), max(main.size[1], y + frame[3])
+    main = _moved(main, (size[0] - main.size[0]) / 2, 0.0) if below else main
     return replace(main, places=main.places | places, size=size, tray=frame, lone=lone)
 
 

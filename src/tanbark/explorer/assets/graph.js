@@ -1,8 +1,9 @@
 /* The Graph view: the network as a drawing that pans and zooms; a click on a variable opens it at its place. */
 
 const MAP_FROM = 60; // variables from which on there is a small map
-const FAR = 0.5; // scale below which boxes show no names
-const LABEL = [6.7, 16]; // pixels of a letter and of a line of the names on a small drawing
+const NEAR = 0.65; // scale below which names take the room of their boxes
+const FAR = 0.33; // scale below which boxes show no names
+const LEGIBLE = 0.5; // the scale that the view does not go below to show a Markov blanket
 const MOST_SHOWN = 12; // variables found by a search that the view moves to
 
 class GraphView {
@@ -23,14 +24,16 @@ class GraphView {
     this.nodes = app.model.names.map((_, node) => new GraphNode(this, node));
     this.arcs = drawing.arcs.map(([parent, child, ...bends]) => new GraphArc(this, parent, child, bends));
     this.lines = svg("g", { class: "arcs" }, this.arcs.map((arc) => arc.element));
-    this.names = svg("g", { class: "far-names", "aria-hidden": "true" });
-    this.world = svg("g", { class: "world" }, this.makeTray(), this.lines, this.nodes.map((node) => node.element), this.names);
+    this.names = new FarNames(this);
+    this.world = svg("g", { class: "world" }, this.makeTray(), this.lines, this.nodes.map((node) => node.element), this.names.element);
     this.paper = svg("svg", { class: "graph-paper", role: "group", "aria-label": `Graph of ${app.model.title}` }, this.world);
     this.viewport = new Viewport(this.paper, drawing.size, () => this.schedule());
     this.map = this.nodes.length >= MAP_FROM ? new Minimap(this) : null;
-    this.canvas = h("div", { id: "graph-canvas" }, this.paper, this.map?.element, makeLegend(this));
-    element.replaceChildren(this.makeTools(), this.canvas);
+    this.canvas = h("div", { id: "graph-canvas" }, this.paper, this.map?.element);
+    this.legend = makeLegend(this);
+    element.replaceChildren(this.makeTools(), this.canvas, this.legend);
     this.connect();
+    this.takeHeight();
     this.rove(app.target);
     this.search(app.shell.matches);
   }
@@ -39,9 +42,10 @@ class GraphView {
     const { tray, hidden } = this.drawing;
     if (!tray) return null;
     const [x, y, width, height] = tray;
-    const text = svg("text", { x: x + 12, y: y + 16, class: "tray-title" });
-    text.textContent = hidden.length ? "No arcs to other features" : "No arcs";
-    return svg("g", { class: "tray" }, svg("rect", { x, y, width, height, rx: 9 }), text);
+    const right = x > this.drawing.size[0] / 2;
+    this.trayTitle = svg("text", { x: right ? x + width - 12 : x + 12, y: y + 16, "text-anchor": right ? "end" : "start", class: "tray-title" });
+    this.trayTitle.textContent = hidden.length ? "No arcs to other features" : "No arcs";
+    return svg("g", { class: "tray" }, svg("rect", { x, y, width, height, rx: 9 }), this.trayTitle);
   }
 
   makeTools() {
@@ -65,6 +69,15 @@ class GraphView {
     this.paper.addEventListener("keydown", (event) => this.onKey(event));
     this.paper.addEventListener("focusin", (event) => this.onFocus(event));
     new ResizeObserver(() => this.resize()).observe(this.canvas);
+    window.addEventListener("resize", () => this.takeHeight());
+  }
+
+  /* Be as high as the window allows below what stands above, with the legend. */
+  takeHeight() {
+    if (this.canvas.clientWidth === 0) return;
+    const above = this.canvas.getBoundingClientRect().top + window.scrollY;
+    const below = isPhone() ? 12 : this.legend.offsetHeight + 20;
+    this.canvas.style.height = `${Math.max(440, window.innerHeight - above - below)}px`;
   }
 
   /* ------------------------------------------------------------ what is seen */
@@ -78,7 +91,11 @@ class GraphView {
       viewport.room = before;
       return;
     }
-    if (!seen) this.nodes.forEach((node) => node.squeeze());
+    if (!seen) {
+      this.takeHeight();
+      viewport.measure();
+      this.nodes.forEach((node) => node.measure());
+    }
     if (!seen || viewport.fitted) viewport.fit();
     else viewport.pan((viewport.room[0] - before[0]) / 2, (viewport.room[1] - before[1]) / 2);
   }
@@ -97,54 +114,25 @@ class GraphView {
     if (this.zoomed !== scale) this.rescale(scale);
     if (this.found !== undefined) this.updateSeen();
     const { editor } = this.app;
-    if (editor.node !== null && this.paper.contains(editor.anchor)) editor.place();
+    if (!editor.element.hidden && this.paper.contains(editor.anchor)) this.placeEditor();
   }
 
-  /* Boxes without names where they would be too small to read; arcs are thicker there. */
+  /* Names become larger in their boxes as the drawing becomes smaller, until there is no reading them; arcs thicker. */
   rescale(scale) {
     this.zoomed = scale;
-    const far = scale < FAR && !this.drawing.full;
-    if (far !== this.far) {
-      this.far = far;
-      this.paper.classList.toggle("far", far);
-      this.nodes.forEach((node) => node.setFar(far));
+    const level = this.drawing.full || scale >= NEAR ? "near" : scale >= FAR ? "middle" : "far";
+    if (level !== this.level) {
+      this.level = level;
+      for (const name of ["middle", "far"]) this.paper.classList.toggle(name, name === level);
+      this.nodes.forEach((node) => node.setLevel(level));
     }
     const thick = scale < 1 ? 2 ** (Math.round(-Math.log2(scale) * 1.2) / 2) : 1;
     if (thick !== this.thick) {
       this.thick = thick;
       this.lines.style.setProperty("--thick", thick);
     }
-    this.nameFar();
-  }
-
-  /* Names in a small drawing: as many as there is room for, those that matter most first. */
-  nameFar() {
-    this.names.replaceChildren();
-    if (!this.far) return;
-    const { scale } = this.viewport;
-    const taken = [];
-    for (const node of this.ranked()) {
-      const [x, y, width, height] = this.drawing.boxes[node];
-      const text = this.drawing.labels[node];
-      const half = [(LABEL[0] * text.length) / 2 + 4, LABEL[1] / 2];
-      const at = [(x + width / 2) * scale, (y + height / 2) * scale];
-      if (taken.some(([spot, size]) => Math.abs(spot[0] - at[0]) < half[0] + size[0] && Math.abs(spot[1] - at[1]) < half[1] + size[1])) continue;
-      taken.push([at, half]);
-      const name = svg("text", { x: x + width / 2, y: y + height / 2 + 4 / scale, "text-anchor": "middle" });
-      name.textContent = text;
-      this.names.append(name);
-    }
-    this.names.style.fontSize = `${12.5 / scale}px`;
-    this.names.style.strokeWidth = `${3 / scale}px`;
-  }
-
-  /* Variables by how much they matter in the drawing: the focus, evidence, the class, those with many neighbours. */
-  ranked() {
-    const { model, likelihoods, target } = this.app;
-    const links = (node) => model.children[node].length + model.parents[node].length;
-    const weight = (node) => (node === this.focused ? 4e6 : 0) + (this.kin?.has(node) ? 2e6 : 0) + (node === target ? 1e6 : 0) + (likelihoods[node] ? 1e5 : 0) + links(node);
-    const order = model.names.map((_, node) => node).filter((node) => (!this.kin || this.kin.has(node)) && (!this.matches || this.matches[node]));
-    return order.sort((a, b) => weight(b) - weight(a) || a - b);
+    if (this.trayTitle) this.trayTitle.style.fontSize = `${Math.max(12, 12 / scale)}px`;
+    this.names.place();
   }
 
   /* ------------------------------------------------------------ what is known */
@@ -156,7 +144,7 @@ class GraphView {
     if (!news) return;
     this.map?.mark("observed", (node) => this.app.likelihoods[node] !== null);
     this.updateSeen();
-    if (this.far) this.nameFar();
+    this.names.place();
   }
 
   updateSeen() {
@@ -188,7 +176,7 @@ class GraphView {
     }
     this.map?.mark("chosen", (other) => other === node);
     this.note.textContent = this.describeFocus(node);
-    if (this.far) this.nameFar();
+    this.names.place();
   }
 
   describeFocus(node) {
@@ -206,7 +194,7 @@ class GraphView {
     this.map?.mark("found", (node) => matches !== null && matches[node]);
     const some = matches === null ? [] : this.nodes.flatMap((_, node) => (matches[node] ? [node] : []));
     if (some.length && some.length <= MOST_SHOWN && this.viewport.room[0] > 0) this.viewport.show(this.around(some));
-    if (this.far) this.nameFar();
+    this.names.place();
   }
 
   /* The least box around some variables. */
@@ -224,7 +212,7 @@ class GraphView {
     const near = [...(this.kin ?? [node])].filter((other) => hidden.length === 0 || other !== this.app.model.data.target || other === node);
     const box = this.around(near);
     const { room } = this.viewport;
-    const legible = Math.min((room[0] - 60) / box[2], (room[1] - 60) / box[3]) >= FAR;
+    const legible = Math.min((room[0] - 60) / box[2], (room[1] - 60) / box[3]) >= LEGIBLE;
     this.viewport.show(legible ? box : this.around([node]));
   }
 
@@ -252,10 +240,42 @@ class GraphView {
     const { app, nodes, viewport } = this;
     this.rove(node);
     app.edit(node, nodes[node].element);
-    app.editor.card.rows.forEach((row, state) => (row.element.style.boxShadow = `inset 4px 0 ${this.colours[node][state]}`));
+    app.editor.card.rows.forEach((row, state) => {
+      row.element.classList.add("coloured");
+      row.element.style.setProperty("--state", this.colours[node][state]);
+    });
     const sheet = app.editor.element.getBoundingClientRect();
-    const covered = sheet.width > 0.95 * window.innerWidth ? this.canvas.getBoundingClientRect().bottom - sheet.top : 0;
+    const covered = isPhone() ? this.canvas.getBoundingClientRect().bottom - sheet.top : 0;
     viewport.reveal(this.drawing.boxes[node], Math.max(0, Math.min(covered, viewport.room[1] - 80)));
+    this.placeEditor();
+  }
+
+  /* Below, above or beside the box, wherever the fewest neighbours are covered, within the window and below the answer. */
+  placeEditor() {
+    if (isPhone()) return;
+    const { element, node } = this.app.editor;
+    const { offsetWidth: width, offsetHeight: height } = element;
+    const lowest = byId("answer").getBoundingClientRect().bottom + 6;
+    const box = this.onScreen(node);
+    const spots = [[box.left, box.bottom + 6], [box.left, box.top - height - 6], [box.right + 8, box.top - 20], [box.left - width - 8, box.top - 20]];
+    const near = [...(this.kin ?? [node])].map((other) => ({ ...this.onScreen(other), cost: other === node ? 9 : 1 }));
+    const placed = spots.map(([x, y]) => {
+      const left = Math.max(6, Math.min(x, window.innerWidth - width - 6));
+      const top = Math.max(lowest, Math.min(y, window.innerHeight - height - 6));
+      const cost = near.reduce((all, { left: low, right: high, top: upper, bottom: lower, cost }) => all + cost * Math.max(0, Math.min(high, left + width) - Math.max(low, left)) * Math.max(0, Math.min(lower, top + height) - Math.max(upper, top)), 0);
+      return { left, top, cost };
+    });
+    const best = placed.reduce((least, spot) => (spot.cost < least.cost ? spot : least));
+    element.style.left = `${best.left}px`;
+    element.style.top = `${best.top}px`;
+  }
+
+  /* The box of a variable in the window. */
+  onScreen(node) {
+    const { left, top, scale } = this.viewport;
+    const paper = this.paper.getBoundingClientRect();
+    const [x, y, width, height] = this.drawing.boxes[node];
+    return { left: paper.left + left + x * scale, right: paper.left + left + (x + width) * scale, top: paper.top + top + y * scale, bottom: paper.top + top + (y + height) * scale };
   }
 
   onFocus(event) {
@@ -322,6 +342,10 @@ class GraphView {
   async savePng() {
     saveFile(await rasterise(this.picture(), this.drawing.size), fileName(this.app.model.title, "png"));
   }
+}
+
+function isPhone() {
+  return window.innerWidth < 600;
 }
 
 /* A variable with its parents, its children and their other parents. */

@@ -9,18 +9,17 @@ function makeLegend(view) {
     const columns = model.columns;
     const named = Math.max(0, ...columns.filter((column) => !isRamp(column)).map((column) => column.labels.length - (column.missing ? 1 : 0)));
     const ramps = columns.some(isRamp);
-    if (named) item(swatches(CATEGORY_COLOURS.slice(0, named)), "Categories, from the first state to the last");
-    if (ramps) item(swatches([0, 0.25, 0.5, 0.75, 1].map(rampColour)), "Numbers (and many categories), from the lowest to the highest state");
+    if (named) item(swatches(CATEGORY_COLOURS.slice(0, named)), "Categories, first to last");
+    if (ramps) item(swatches([0, 0.25, 0.5, 0.75, 1].map(rampColour)), "Numbers, low to high");
     if (columns.some((column) => column.missing)) item(swatches([MISSING_COLOUR]), "Missing, as a state");
-  } else item(sample("state-fill"), "Probability now; the line is the one before any evidence. Click a state to observe it.");
+  } else item(sample("state-fill"), "Probability now; the line: before any evidence. Click a state to observe it.");
   if (view.strongest > 0) {
     const widths = svg("svg", { width: 44, height: 14, viewBox: "0 0 44 14" }, svg("path", { class: "legend-arc", d: `M0,${7 - THINNEST / 2} L44,${7 - WIDEST / 2} L44,${7 + WIDEST / 2} L0,${7 + THINNEST / 2} z` }));
-    item(widths, `Arc width: conditional mutual information of child and parent given the child's other parents, 0 to ${bitsText(view.strongest)}, before any evidence`);
+    item(widths, `Arc width: conditional mutual information given the other parents, up to ${bitsText(view.strongest)}`);
   }
-  if (drawing.hidden.length) item(sample("of-class"), `${model.names[model.data.target]} is a parent (arcs are drawn only for the variable in focus)`);
+  if (drawing.hidden.length) item(sample("of-class"), `Child of ${model.names[model.data.target]} (arc drawn on focus)`);
   item(sample("observed"), "Has evidence");
-  const open = !window.matchMedia("(max-width: 700px)").matches;
-  return h("details", { class: "legend", open }, h("summary", { text: "Legend" }), ...items);
+  return h("div", { class: "legend", role: "group", "aria-label": "Legend" }, items);
 }
 
 function swatches(colours) {

@@ -26,8 +26,13 @@ class Minimap {
     viewport.place(viewport.room[0] / 2 - x * viewport.scale, viewport.room[1] / 2 - y * viewport.scale, viewport.scale);
   }
 
+  /* Follow the view; there is no map where everything is in view. */
   move() {
-    const { left, top, scale, room } = this.view.viewport;
+    const { viewport, drawing } = this.view;
+    const { left, top, scale, room } = viewport;
+    const whole = left >= 0 && top >= 0 && left + drawing.size[0] * scale <= room[0] && top + drawing.size[1] * scale <= room[1];
+    this.element.toggleAttribute("hidden", whole);
+    if (whole) return;
     const values = { x: -left / scale, y: -top / scale, width: room[0] / scale, height: room[1] / scale };
     for (const [name, value] of Object.entries(values)) this.frame.setAttribute(name, value.toFixed(1));
   }

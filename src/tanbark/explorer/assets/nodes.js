@@ -3,6 +3,8 @@
 const STATE_TOP = 27; // where the states of a card begin, and how far apart they are
 const STATE_STEP = 20;
 const BAR = 5; // height of the bar of a small box
+const NAME = 12.5; // pixels of a name, and of one in a smaller drawing
+const LARGE_NAME = 20;
 
 class GraphNode {
   constructor(view, node) {
@@ -19,6 +21,7 @@ class GraphNode {
     this.element.classList.toggle("of-class", model.data.target >= 0 && model.parents[node].includes(model.data.target));
     this.element.classList.toggle("class", node === model.data.target);
     this.rows = full && height > STATE_TOP + STATE_STEP;
+    this.natural = 0;
     this.parts = this.rows ? this.makeRows(width) : this.makeParts(width, height);
   }
 
@@ -31,11 +34,13 @@ class GraphNode {
     return parts;
   }
 
-  /* A small drawing has no room for names: the bar takes the whole box. */
-  setFar(far) {
+  /* In a smaller drawing the name is larger in its box; in a very small one the bar takes the whole box. */
+  setLevel(level) {
     if (this.rows) return;
     const [, , , height] = this.box;
-    this.bar.setAttribute("transform", far ? `translate(6,6) scale(1,${(height - 12) / BAR})` : `translate(6,${height - BAR - 5})`);
+    this.bar.setAttribute("transform", level === "far" ? `translate(6,6) scale(1,${(height - 12) / BAR})` : `translate(6,${height - BAR - 4})`);
+    this.name.setAttribute("y", level === "middle" ? 21 : 18);
+    this.squeeze(this.name, this.natural * (level === "middle" ? LARGE_NAME / NAME : 1), this.box[2] - 8);
   }
 
   makeRows(width) {
@@ -56,17 +61,23 @@ class GraphNode {
         this.app.toggle(this.node, state);
       });
       this.element.append(element);
-      return { element, fill, before, value };
+      return { element, name, fill, before, value };
     });
   }
 
-  /* Make a name that is too wide for its box narrower. */
-  squeeze() {
-    const room = this.box[2] - (this.rows ? 18 : 10);
-    if (this.name.getComputedTextLength() > room) {
-      this.name.setAttribute("textLength", room);
-      this.name.setAttribute("lengthAdjust", "spacingAndGlyphs");
-    }
+  /* Find how wide the names are, which can be done only where they are shown. */
+  measure() {
+    this.natural = this.name.getComputedTextLength();
+    this.squeeze(this.name, this.natural, this.box[2] - (this.rows ? 18 : 8));
+    if (this.rows) for (const { name } of this.parts) this.squeeze(name, name.getComputedTextLength(), this.long - 68);
+  }
+
+  /* Make a text that is too wide for its room narrower. */
+  squeeze(text, width, room) {
+    if (width > room) {
+      text.setAttribute("textLength", room);
+      text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+    } else text.removeAttribute("textLength");
   }
 
   update(found) {

@@ -4,6 +4,7 @@
 const PRESS = 4; // pixels before a press becomes a drag
 const GLIDE = 220; // milliseconds of a movement
 const LARGEST = 4;
+const EDGE = 14; // pixels around a drawing that fits
 const KEPT = 60; // pixels of the drawing that stay in view
 
 class Viewport {
@@ -21,7 +22,7 @@ class Viewport {
 
   get fitting() {
     const [width, height] = this.room;
-    return Math.min(1.2, (width - 16) / this.size[0], (height - 16) / this.size[1]);
+    return Math.max(0.02, Math.min(1.2, (width - 2 * EDGE) / this.size[0], (height - 2 * EDGE) / this.size[1]));
   }
 
   get smallest() {
