@@ -1,8 +1,8 @@
 """The whole drawing of a network: trees as tidy trees, other graphs in layers, and what has no arcs in a tray.
 
-Where the class is a parent of many features its arcs are not drawn: it stands above the others. Features without any other
-arc go to a tray, a grid of boxes. Trees stand in rows. They grow downwards or sideways, and the tray lies below or beside
-them, whichever can be shown larger on a screen. A tree that grows sideways may do so to both sides of its root.
+Where the class is a parent of many features its arcs are not drawn: it stands above the others. Features without any
+other arc go to a tray, a grid of boxes. Trees stand in rows. They grow downwards, to the right, or to both sides of
+their roots, and the tray lies below or beside them, whichever can be shown larger on a screen.
 """
 
 from __future__ import annotations
@@ -104,9 +104,7 @@ def arrange(dag: Dag, target: int, boxes: Sequence[Point], *, class_arcs: bool |
     return replace(_moved(best, MARGIN, MARGIN), size=(width + 2 * MARGIN, height + 2 * MARGIN), hidden=hidden)
 
 
-def _bodies(
-    linked: list[int], arcs: list[tuple[int, int]], boxes: Sequence[Point], fan: int
-) -> Iterator[Arrangement]:
+def _bodies(linked: list[int], arcs: list[tuple[int, int]], boxes: Sequence[Point], fan: int) -> Iterator[Arrangement]:
     """Yield the ways to draw everything that has arcs; ``fan`` is the class if its arcs are among them."""
     n_parents = {node: sum(child == node for _, child in arcs) for node in linked}
     forest = all(count <= 1 for count in n_parents.values())

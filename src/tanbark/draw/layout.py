@@ -135,7 +135,7 @@ def _broken(dag: Dag, layers: list[list[int]], boxes: Sequence[Point]) -> list[l
 def _laid_out(
     graph: Graph, x: list[float], heights: tuple[float, ...]
 ) -> tuple[tuple[Point, ...], dict[tuple[int, int], tuple[Point, ...]], Point]:
-    """Bring the places to pixels from the upper left corner, a tenth of a pixel fine; return centres, routes and size."""
+    """Bring the places to pixels from the upper left corner; return centres, routes and size."""
     items = range(len(x))
     left = min((x[v] - graph.widths[v] / 2 for v in items), default=0.0) - MARGIN
     right = max((x[v] + graph.widths[v] / 2 for v in items), default=0.0) + MARGIN

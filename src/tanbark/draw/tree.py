@@ -1,8 +1,8 @@
-"""Tidy drawings of trees: parents centred over their children, equal subtrees drawn alike, as narrow as the boxes allow.
+"""Tidy drawings of trees: parents centred over their children, equal subtrees drawn alike, narrow.
 
 The subtrees of a node are laid out first and then pushed together, as far as their contours allow, once from the first
-to the last and once from the last to the first. The mean of the two keeps every distance that both keep, and leaves small
-subtrees in the middle between large ones.
+to the last and once from the last to the first. The mean of the two keeps every distance that both keep, and leaves
+small subtrees in the middle between large ones.
 
 References
 ----------

@@ -17,7 +17,8 @@ from tanbark.explorer.data import page_data
 from tanbark.files import write_atomic
 
 SCRIPTS = (
-    "registry.js", "evidence.js", "tree.js", "contexts.js", "sparse.js", "pool.js", "model.js", "queries.js", "sampling.js",
+    "registry.js", "evidence.js", "tree.js", "contexts.js", "sparse.js", "pool.js", "model.js", "queries.js",
+    "sampling.js",
     "work.js", "jobs.js", "rows.js", "scenario.js", "elements.js", "cards.js", "notes.js", "tables.js",
     "answer.js", "case.js", "history.js", "editor.js", "sheet.js", "shell.js",
     "ask.js", "list.js", "why.js", "whatif.js", "typical.js",
@@ -86,14 +87,14 @@ def assemble(data: dict[str, Any]) -> Page:
     """Put data, style and scripts into the template.
 
     The data are JSON in which no character can end the element that holds it, and are read, never run. The policy
-    names the hashes of the one style and the one script, and allows nothing else but a worker and a picture that the page
-    makes itself (the drawing, on its way from SVG to PNG): no other script, no address.
+    names the hashes of the one style and the one script, and allows nothing else but a worker and a picture that the
+    page makes itself (the drawing, on its way from SVG to PNG): no other script, no address.
     """
     style, script = "".join(map(_asset, STYLES)), _script()
     embedded = _embedded(data)
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
     parts = {
         "policy": html.escape(policy, quote=True),
