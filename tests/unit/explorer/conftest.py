@@ -54,11 +54,13 @@ class Reader:
         self.tab.on("dialog", lambda box: (self.wrong.append(f"dialog {box.message}"), box.dismiss()))
         self.tab.on("request", lambda request: self.asked.append(request.url))
 
-    def open(self, model, *, scenario="", title=None):
+    def open(self, model, *, scenario="", title=None, view=None):
         from tanbark.explorer import write_page
 
         path = write_page(model, self.folder / "page.html", title=title)
         self.tab.goto(f"{path.as_uri()}{scenario}")
+        if view is not None:
+            self.tab.locator(f"#tab-{view}").click()
         return self
 
     def wait(self):
@@ -70,9 +72,12 @@ class Reader:
         return self
 
     def posterior(self):
-        """Give the class probabilities that the page shows, to the last digit."""
-        shown = self.tab.locator("#posterior output")
-        return [float(shown.nth(k).get_attribute("data-exact")) for k in range(shown.count())]
+        """Give the class probabilities that the page shows, to the last digit, in the order of the classes."""
+        shown = self.tab.evaluate(
+            """[...document.querySelectorAll("#posterior .answer-row")].map((row) =>
+            [Number(row.dataset.state), Number(row.querySelector("output").dataset.exact)])"""
+        )
+        return [p for _, p in sorted(shown)]
 
     def state(self, node, state):
         """Find the button of a state in the list or the drawing."""

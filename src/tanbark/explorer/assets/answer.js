@@ -68,6 +68,7 @@ class AnswerBar {
     const { app } = this;
     this.unsure = false;
     if (found.impossible) return "impossible case: this is the prior";
+    if (app.model.pool !== null && !app.model.pooled(app.target)) return "from the network to read";
     if (app.ranges === null) return hasIntervals(app.model, app.target) ? "interval …" : "";
     const [low, high] = app.ranges[found.best];
     const range = `90 % interval ${percent(low)} to ${percent(high)}`;

@@ -1,7 +1,7 @@
 /* The same script is the page and its worker. */
 
 const tanbark = {
-  Model, Tasks, Work, Found, JOBS, posterior, information, contributions, leaveOneOut, surprise, intervals, support, finish, readRow, codeValue,
+  Model, Tasks, Work, Found, JOBS, posterior, information, informationOf, contributions, leaveOneOut, surprise, intervals, support, finish, readRow, codeValue,
   parseLines, writeScenario, readScenario, hardState, percent,
 };
 if (typeof document === "undefined") serve(globalThis);

@@ -22,15 +22,16 @@ function isExclusion(likelihood) {
   return likelihood.every((value) => value === 0 || value === 1);
 }
 
-/* "= red", but "≤ 18" as it is. */
-function is(label) {
-  return /^[≤>] /.test(label) ? label : `= ${label}`;
+/* "= red", but intervals as they are. */
+function is(model, node, state) {
+  const label = model.label(node, state);
+  return model.columns[node].kind === "interval" && /^[≤>] | to /.test(label) ? label : `= ${label}`;
 }
 
 function describe(model, node, likelihood) {
   const state = hardState(likelihood);
   if (likelihood.value !== undefined) return `= ${likelihood.value}`;
-  if (state >= 0) return is(model.label(node, state));
+  if (state >= 0) return is(model, node, state);
   if (isExclusion(likelihood)) {
     return `≠ ${[...likelihood.keys()].filter((s) => likelihood[s] === 0).map((s) => model.label(node, s)).join(", ")}`;
   }

@@ -4,7 +4,7 @@ const LEVEL = 0.9;
 
 JOBS.information = function* (model, { target, likelihoods }) {
   if (model.pooled(target)) return yield* model.pool.information(likelihoods);
-  return information(model, target, posterior(model, target, likelihoods));
+  return yield* informationOf(model, target, likelihoods);
 };
 
 JOBS.why = function* (model, { target, likelihoods, label }) {

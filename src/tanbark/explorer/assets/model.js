@@ -49,6 +49,20 @@ class Model {
     });
   }
 
+  /* Whether the posterior of a column is that of the network itself. */
+  isPlain(target) {
+    return target !== this.data.target || (!this.weighted && this.correction === null && this.pool === null && this.data.temperature === 1);
+  }
+
+  /* The posterior of the target after one more state, from posteriors that are already there. */
+  after(target, likelihoods, found, node, state) {
+    const power = this.weighted ? this.data.exponents[node] : 1;
+    const logs = found.logs.map((log, c) => (found.perState[c] === null ? -Infinity : log + power * Math.log(found.perState[c][node][state])));
+    const known = likelihoods.slice();
+    known[node] = this.observed(node, state);
+    return normalise(this.corrected(target, known, logs)).probabilities;
+  }
+
   /* Posteriors of all columns; of the class as the classifier predicts it, of the others those of the network. */
   given(target, likelihoods) {
     const found = this.engine.given(target, likelihoods);
@@ -59,13 +73,16 @@ class Model {
     return { ...found, probabilities, marginals: found.marginals.map((marginal, node) => (node === target ? Float64Array.from(probabilities) : marginal)) };
   }
 
-  /* The likelihood of a column that is in a state; a number is kept where pooled networks have intervals of their own. */
+  /* The likelihood of a column that is in a state; a number is kept to be shown, and where pooled networks have intervals of
+     their own, its cell on their grid. */
   observed(node, state, value = NaN) {
     const likelihood = new Float64Array(this.sizes[node]);
     likelihood[state] = 1;
-    if (this.pool !== null && node !== this.data.target && this.pool.grid[node] !== null && Number.isFinite(value)) {
+    if (this.columns[node].kind !== "interval" || !Number.isFinite(value)) return likelihood;
+    likelihood.value = value;
+    if (this.pool !== null && node !== this.data.target && this.pool.grid[node] !== null) {
       const cell = this.pool.cell(node, value);
-      Object.assign(likelihood, { value, cells: [cell, cell] });
+      likelihood.cells = [cell, cell];
     }
     return likelihood;
   }
