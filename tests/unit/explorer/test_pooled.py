@@ -208,7 +208,9 @@ def test_what_to_ask_next_of_numbers_is_by_the_intervals_of_the_first_network(re
             inside = np.array(
                 [[(first[own == s] == state).mean() for s in range(own.max() + 1)] for state in range(first.max() + 1)]
             )
-            chances = chances + weights[place] * inside @ member_conditionals(clf, {"town": "Oslo"}, column)[place] @ now
+            chances = (
+                chances + weights[place] * inside @ member_conditionals(clf, {"town": "Oslo"}, column)[place] @ now
+            )
         middles = [(np.flatnonzero(first == state)[[0, -1]].sum()) // 2 for state in range(first.max() + 1)]
         numbers = [cuts[cell] if cell < len(cuts) else cuts[-1] + 1.0 for cell in middles]
         after = clf.predict_proba(pd.concat([row.assign(**{feature: number}) for number in numbers]))
