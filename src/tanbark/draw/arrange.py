@@ -86,7 +86,7 @@ def arrange(dag: Dag, target: int, boxes: Sequence[Point], *, class_arcs: bool |
     >>> dag = Dag.from_arcs([("A", "B"), ("A", "C")], "ABCD")
     >>> found = arrange(dag, -1, [(60.0, 28.0)] * 4)
     >>> found.lone, found.routes[0, 1]
-    ((3,), ((72.0, 36.0), (38.0, 76.0)))
+    ((3,), ((123.0, 36.0), (89.0, 76.0)))
     """
     children = dag.children[target] if target >= 0 else ()
     drawn = len(children) <= MANY if class_arcs is None else class_arcs
@@ -155,17 +155,19 @@ def _tree(children: Sequence[Sequence[int]], root: int, boxes: Sequence[Point], 
     breadths = [height if sideways else width for width, height in boxes]
     across, levels = tidy_tree(children, root, breadths, gap=BESIDE)
     places: dict[int, Place] = {}
-    start = depth = 0.0
+    ends: dict[int, float] = {}
+    start = 0.0
     for level in levels:
-        depth = max(boxes[node][0 if sideways else 1] for node in level)
+        end = start + max(boxes[node][0 if sideways else 1] for node in level)
         for node in level:
             first = across[node] - breadths[node] / 2
             places[node] = (start, first, *boxes[node]) if sideways else (first, start, *boxes[node])
-        start += depth + BELOW
+            ends[node] = end
+        start = end + BELOW
     extent = max(across[node] + breadths[node] / 2 for node in across)
     along = start - BELOW
     routes = {
-        (node, child): _link(places[node], places[child], sideways=sideways)
+        (node, child): _link(places[node], places[child], ends[node], sideways=sideways)
         for node in across
         for child in children[node]
     }
@@ -207,11 +209,15 @@ def _mirrored(part: Arrangement) -> Arrangement:
     return replace(part, places=places, routes=routes)
 
 
-def _link(parent: Place, child: Place, *, sideways: bool) -> Route:
-    """Return the way from one box to another of the next level."""
+def _link(parent: Place, child: Place, end: float, *, sideways: bool) -> Route:
+    """Return the way to a box of the next level: straight to the end of the own level, so that it passes no box."""
     if sideways:
-        return (parent[0] + parent[2], parent[1] + parent[3] / 2), (child[0], child[1] + child[3] / 2)
-    return (parent[0] + parent[2] / 2, parent[1] + parent[3]), (child[0] + child[2] / 2, child[1])
+        middle = parent[1] + parent[3] / 2
+        route = ((parent[0] + parent[2], middle), (end, middle), (child[0], child[1] + child[3] / 2))
+    else:
+        middle = parent[0] + parent[2] / 2
+        route = ((middle, parent[1] + parent[3]), (middle, end), (child[0] + child[2] / 2, child[1]))
+    return route if route[0] != route[1] else route[1:]
 
 
 def _rows(parts: Sequence[Arrangement], width: float) -> Arrangement:

@@ -1,6 +1,6 @@
 """Whole drawings: nothing overlaps, trees keep the order of the columns, what has no arcs is in the tray."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -90,6 +90,19 @@ def test_other_graphs_do_not_overlap_and_arcs_point_down(network):
             assert top - 1e-6 <= y <= top + height + 1e-6
         if not found.sideways:
             assert found.places[parent][1] + found.places[parent][3] <= found.places[child][1]
+
+
+@settings(max_examples=40)
+@given(networks())
+def test_arcs_of_trees_pass_no_other_box(network):
+    dag, target, boxes = network
+    found = arrange(dag, target, boxes, class_arcs=False)
+    for (parent, child), route in found.routes.items():
+        others = [place for node, place in found.places.items() if node not in (parent, child)]
+        for (x0, y0), (x1, y1) in pairwise(route):
+            for step in range(11):
+                point = (x0 + (x1 - x0) * step / 10, y0 + (y1 - y0) * step / 10, 0.0, 0.0)
+                assert not any(overlap(point, place) for place in others)
 
 
 def tan(n, parent_of):

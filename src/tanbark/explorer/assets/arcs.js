@@ -5,17 +5,15 @@ const WIDEST = 6;
 
 /* The points of an arc and the direction in which it arrives. */
 function arcRoute(from, to, bends, sideways) {
-  if (sideways && bends.length === 0) {
-    const right = to[0] >= from[0] + from[2];
-    if (right || to[0] + to[2] <= from[0]) {
-      const start = [right ? from[0] + from[2] : from[0], from[1] + from[3] / 2];
-      const end = [right ? to[0] : to[0] + to[2], to[1] + to[3] / 2];
-      return { points: [start, end], along: [right ? 1 : -1, 0] };
-    }
+  const between = [];
+  for (let k = 0; k < bends.length; k += 2) between.push([bends[k], bends[k + 1]]);
+  const right = to[0] >= from[0] + from[2];
+  if (sideways && (right || to[0] + to[2] <= from[0])) {
+    const start = [right ? from[0] + from[2] : from[0], from[1] + from[3] / 2];
+    const end = [right ? to[0] : to[0] + to[2], to[1] + to[3] / 2];
+    return { points: [start, ...between, end], along: [right ? 1 : -1, 0] };
   }
-  const points = [[from[0] + from[2] / 2, from[1] + from[3]]];
-  for (let k = 0; k < bends.length; k += 2) points.push([bends[k], bends[k + 1]]);
-  return { points: [...points, [to[0] + to[2] / 2, to[1]]], along: [0, 1] };
+  return { points: [[from[0] + from[2] / 2, from[1] + from[3]], ...between, [to[0] + to[2] / 2, to[1]]], along: [0, 1] };
 }
 
 /* Curves through the points that leave and arrive along one direction, and an arrowhead. */

@@ -96,7 +96,8 @@ class GraphView {
       viewport.measure();
       this.nodes.forEach((node) => node.measure());
     }
-    if (!seen || viewport.fitted) viewport.fit();
+    if (!seen && isPhone() && viewport.fitting < LEGIBLE) viewport.begin(this.drawing.boxes[this.names.root], NEAR);
+    else if (!seen || viewport.fitted) viewport.fit();
     else viewport.pan((viewport.room[0] - before[0]) / 2, (viewport.room[1] - before[1]) / 2);
   }
 

@@ -7,6 +7,7 @@ class FarNames {
   constructor(view) {
     this.view = view;
     this.reach = reachOf(view.app.model);
+    this.root = this.reach.indexOf(Math.max(...this.reach));
     this.lone = new Set(view.drawing.lone);
     this.element = svg("g", { class: "far-names", "aria-hidden": "true" });
   }

@@ -69,7 +69,7 @@ class GraphNode {
   measure() {
     this.natural = this.name.getComputedTextLength();
     this.squeeze(this.name, this.natural, this.box[2] - (this.rows ? 18 : 8));
-    if (this.rows) for (const { name } of this.parts) this.squeeze(name, name.getComputedTextLength(), this.long - 68);
+    if (this.rows) for (const { name } of this.parts) this.squeeze(name, name.getComputedTextLength(), this.long - 84);
   }
 
   /* Make a text that is too wide for its room narrower. */

@@ -73,6 +73,16 @@ class Viewport {
     else this.place(left, top, scale, true);
   }
 
+  /* Show the surroundings of a box at a scale, without room beyond the edges of the drawing that could show more of it. */
+  begin([x, y, width, height], scale) {
+    const along = (k, middle) => {
+      const [room, length] = [this.room[k], this.size[k] * scale];
+      if (length < room) return (room - length) / 2;
+      return Math.max(room - length - EDGE, Math.min(EDGE, room / 2 - middle * scale));
+    };
+    this.place(along(0, x + width / 2), along(1, y + height / 2), scale);
+  }
+
   /* Show a part of the drawing, no larger than it is. */
   show([x, y, width, height]) {
     const scale = Math.max(this.smallest, Math.min(1, (this.room[0] - 60) / width, (this.room[1] - 60) / height));
