@@ -17,9 +17,8 @@ from tanbark.explorer.data import page_data
 from tanbark.files import write_atomic
 
 SCRIPTS = (
-    "registry.js", "evidence.js", "tree.js", "contexts.js", "sparse.js", "pool.js", "model.js", "queries.js",
-    "sampling.js",
-    "work.js", "jobs.js", "rows.js", "scenario.js", "elements.js", "cards.js", "notes.js", "tables.js",
+    "registry.js", "evidence.js", "tree.js", "contexts.js", "sparse.js", "pool.js", "model.js", "part.js", "queries.js",
+    "sampling.js", "work.js", "jobs.js", "rows.js", "scenario.js", "elements.js", "cards.js", "notes.js", "tables.js",
     "answer.js", "case.js", "history.js", "editor.js", "sheet.js", "shell.js",
     "ask.js", "list.js", "why.js", "whatif.js", "typical.js",
     "colours.js", "viewport.js", "nodes.js", "arcs.js", "legend.js", "names.js", "minimap.js", "picture.js",

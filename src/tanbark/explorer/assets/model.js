@@ -22,7 +22,7 @@ class Model {
   /* log P(target = c, evidence) for every c, up to a constant; for the class as the classifier predicts it. */
   logJoint(target, likelihoods, base) {
     if (this.pooled(target)) return this.pool.withClass(this.pool.logits(likelihoods), likelihoods);
-    return this.corrected(target, likelihoods, this.engine.logJoint(target, likelihoods, base), base);
+    return this.corrected(target, likelihoods, this.engine.logJoint(target, likelihoods, base), () => this.engine.logJoint(target, this.nothing, base));
   }
 
   /* Whether the posterior of a column is that of pooled networks. */
@@ -32,10 +32,10 @@ class Model {
 
   /* For the class, log P(c) + temperature * log P(evidence | c) + correction. The correction counts with the fraction of
      the families that are complete, and reads states that are observed, not likelihoods. */
-  corrected(target, likelihoods, logs, base) {
+  corrected(target, likelihoods, logs, before = () => this.engine.logJoint(target, this.nothing)) {
     const { correction, data } = this;
     if (target !== data.target || (data.temperature === 1 && correction === null)) return logs;
-    const prior = this.engine.logJoint(target, this.nothing, base);
+    const prior = before();
     const change = new Float64Array(logs.length);
     let [fraction, temperature] = [1, data.temperature];
     if (correction !== null) {
@@ -101,6 +101,7 @@ class Model {
 class NetworkEngine {
   constructor(data, sizes) {
     this.sizes = sizes;
+    this.tables = data.tables;
     this.tree = new JunctionTree({ sizes, cliques: data.cliques, above: data.above, home: data.home, axes: data.axes });
     this.base = this.tree.potentials(data.tables);
   }
@@ -137,11 +138,6 @@ class NetworkEngine {
 
   states(target) {
     return [...Array(this.sizes[target]).keys()];
-  }
-
-  /* Prepare other tables of the same families. */
-  prepare(tables) {
-    return this.tree.potentials(tables);
   }
 }
 
@@ -189,10 +185,6 @@ class WeightedNaive {
     }
     const total = sum(found);
     return total > 0 ? found.map((value) => value / total) : found;
-  }
-
-  prepare(tables) {
-    return tables;
   }
 }
 

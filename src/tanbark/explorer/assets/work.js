@@ -2,7 +2,9 @@
 
 const SLICE = 14; // milliseconds of work between two looks at what the reader does
 
-/* Generators one after another, in pieces; one of the same name that waits or runs is dropped. */
+const RANKS = { why: 0, information: 0, intervals: 1, surprise: 2 }; // what the reader waits for first comes first
+
+/* Generators in pieces, those of the same rank in turn; one of the same name that waits or runs is dropped. */
 class Tasks {
   constructor() {
     this.queue = [];
@@ -32,7 +34,10 @@ class Tasks {
   step() {
     this.awake = false;
     const end = performance.now() + SLICE;
-    while (this.queue.length && performance.now() < end) this.advance(this.queue[0], end);
+    while (this.queue.length && performance.now() < end) {
+      const rank = Math.min(...this.queue.map(({ name }) => RANKS[name] ?? 1));
+      this.advance(this.queue.find(({ name }) => (RANKS[name] ?? 1) === rank), end);
+    }
     this.wake();
   }
 
@@ -46,9 +51,9 @@ class Tasks {
       task.failed(error);
       return;
     }
-    if (!found.done) return;
-    this.queue = this.queue.filter((other) => other !== task);
-    task.done(found.value);
+    const others = this.queue.filter((other) => other !== task);
+    this.queue = found.done || !this.queue.includes(task) ? others : [...others, task];
+    if (found.done) task.done(found.value);
   }
 }
 
