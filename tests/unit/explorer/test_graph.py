@@ -119,6 +119,19 @@ def test_a_click_opens_a_variable_at_its_node_and_takes_evidence(graph, forest):
     assert reader.posterior() == pytest.approx(np.asarray(clf.network_.query("label", soft=soft)), abs=1e-9)
 
 
+def test_a_neighbour_is_opened_at_its_own_node(graph, forest):
+    reader = graph(forest[0])
+    node(reader, 3).click()
+    reader.tab.locator("#editor .notes .link", has_text="label").click()
+    settle(reader)
+    assert reader.tab.locator("#editor .name").inner_text() == "label"
+    editor, at = box(reader, "#editor"), box(reader, node(reader, 24))
+    assert abs(editor["x"] - at["x"]) < 350
+    assert "chosen" in node(reader, 24).get_attribute("class")
+    reader.tab.keyboard.press("Escape")
+    assert reader.tab.evaluate("document.activeElement.dataset.node") == "24"
+
+
 def test_a_number_is_typed_at_its_node(graph, forest):
     clf, X = forest
     reader = graph(clf)

@@ -139,9 +139,13 @@ class GraphView {
   /* ------------------------------------------------------------ what is known */
 
   update(found) {
+    const { app } = this;
     const news = found !== this.found;
     this.found = found;
-    if (this.app.selected !== null && this.app.selected !== this.focused) this.setFocus(this.app.selected);
+    if (app.selected !== null && app.selected !== this.focused) {
+      this.setFocus(app.selected);
+      if (!app.editor.element.hidden && this.paper.contains(app.editor.anchor)) this.attach(app.selected);
+    }
     if (!news) return;
     this.map?.mark("observed", (node) => this.app.likelihoods[node] !== null);
     this.updateSeen();
@@ -236,11 +240,16 @@ class GraphView {
     else this.focus(node);
   }
 
-  /* Open a variable at its box; on a phone, where it opens at the lower edge, the box moves above that. */
   open(node) {
-    const { app, nodes, viewport } = this;
     this.rove(node);
-    app.edit(node, nodes[node].element);
+    this.app.edit(node, this.nodes[node].element);
+    this.attach(node);
+  }
+
+  /* Keep what is opened at the box of its variable; on a phone, where it is at the lower edge, the box moves above it. */
+  attach(node) {
+    const { app, nodes, viewport } = this;
+    app.editor.anchor = nodes[node].element;
     app.editor.card.rows.forEach((row, state) => {
       row.element.classList.add("coloured");
       row.element.style.setProperty("--state", this.colours[node][state]);
