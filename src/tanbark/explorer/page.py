@@ -48,7 +48,7 @@ class Page:
 
     def _repr_html_(self) -> str:
         return (
-            f'<iframe sandbox="allow-scripts" srcdoc="{html.escape(self.html)}" '
+            f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{html.escape(self.html)}" '
             f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 1px solid #8886"></iframe>'
         )
 

@@ -430,4 +430,6 @@ def test_a_frame_that_was_hidden_draws_when_it_is_shown(read, forest, tmp_path):
     canvas = inner.locator("#graph-canvas").bounding_box()
     assert canvas["height"] >= 300
     assert all(inside(inner.locator(f'.node[data-node="{k}"]').bounding_box(), canvas) for k in (0, 7, 23, 24))
-    assert inner.locator("#save-svg").count() == 0
+    with reader.tab.expect_download() as waiting:
+        inner.locator("#save-svg").click()
+    assert waiting.value.suggested_filename.endswith(".svg")

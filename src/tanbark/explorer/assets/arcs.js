@@ -49,7 +49,3 @@ class GraphArc {
     this.element.classList.toggle("from-class", parent === model.data.target);
   }
 }
-
-function bitsText(bits) {
-  return `${bits === 0 ? 0 : bits < 0.001 ? bits.toExponential(1) : bits.toPrecision(2)} bits`;
-}

@@ -55,10 +55,9 @@ class GraphView {
       tool("smaller", "−", "Smaller", () => viewport.zoom(1 / 1.3)),
       tool("fit", "Fit", "Fit the whole drawing", () => viewport.fit({ glide: true })),
       tool("larger", "+", "Larger", () => viewport.zoom(1.3)),
+      tool("save-svg", "SVG", "Download the drawing as SVG", () => this.saveSvg()),
+      tool("save-png", "PNG", "Download the drawing as PNG", () => this.savePng()),
     ];
-    if (window.parent === window) { // a closed frame cannot save files
-      tools.push(tool("save-svg", "SVG", "Download the drawing as SVG", () => this.saveSvg()), tool("save-png", "PNG", "Download the drawing as PNG", () => this.savePng()));
-    }
     this.note = h("span", { class: "small", id: "graph-note" });
     return h("div", { class: "graph-tools" }, tools, this.note);
   }
