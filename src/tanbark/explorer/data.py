@@ -58,7 +58,7 @@ def page_data(model: Network | NetworkClassifier | PooledClassifier, *, title: s
         "cliques": [list(scope) for scope in tree.scopes],
         "above": list(tree.parent),
         "home": list(tree.home),
-        "drawing": drawing(network, [column.get("title", column["name"]) for column in columns], tree),
+        "drawing": drawing(network, [column.get("title", column["name"]) for column in columns]),
         "pool": pool_data(model, network) if isinstance(model, PooledClassifier) else None,
         "correction": _correction(model),
         **(_learnt(model, network) if isinstance(model, NetworkClassifier) else NOTHING_LEARNT),

@@ -11,7 +11,7 @@ import numpy as np
 from tanbark.draw.arrange import arrange
 from tanbark.draw.layout import Point, name_box, shortened
 from tanbark.graph import Network
-from tanbark.inference.junction import JunctionTree, expected_counts
+from tanbark.inference.junction import expected_counts, junction_tree
 from tanbark.scores import conditional_mutual_information
 
 MOST_DRAWN = 400  # variables beyond which no graph is drawn
@@ -21,7 +21,7 @@ CARD_WIDTH, CARD_HEAD, CARD_STATE, CARD_FOOT = 176.0, 27.0, 20.0, 5.0
 BOX_FOOT = 8.0  # room for the bar of a small box
 
 
-def drawing(network: Network, names: Sequence[str], tree: JunctionTree) -> dict[str, Any] | None:
+def drawing(network: Network, names: Sequence[str]) -> dict[str, Any] | None:
     """Describe the drawing, or return None where there are too many variables for one.
 
     Every box is x, y, width and height. An arc is its parent, its child and the bends between them. ``strengths`` has
@@ -43,7 +43,7 @@ def drawing(network: Network, names: Sequence[str], tree: JunctionTree) -> dict[
         "hidden": list(found.hidden),
         "tray": found.tray and [round(side) for side in found.tray],
         "lone": list(found.lone),
-        "strengths": arc_strengths(network, tree),
+        "strengths": arc_strengths(network),
     }
 
 
@@ -55,7 +55,7 @@ def _box(label: str, n_states: int, *, full: bool) -> Point:
     return (CARD_WIDTH if full else width), height + BOX_FOOT
 
 
-def arc_strengths(network: Network, tree: JunctionTree) -> list[list[float]]:
+def arc_strengths(network: Network) -> list[list[float]]:
     r"""Return for every node, by parent, the conditional mutual information of the two in bits.
 
     .. math:: I(X; P \mid \Pi \setminus P)
@@ -65,7 +65,7 @@ def arc_strengths(network: Network, tree: JunctionTree) -> list[list[float]]:
     """
     n = len(network.dag.names)
     nothing = np.array(network.schema.cardinalities, dtype=np.uint16).reshape(n, 1)  # a code past the states: missing
-    families = expected_counts(tree, network, nothing).counts
+    families = expected_counts(junction_tree(network), network, nothing).counts
     found = []
     for node, parents in enumerate(network.dag.parents):
         axes = network.axes(node)

@@ -11,7 +11,6 @@ import tanbark as tb
 from networks import asia, five_nodes
 from tanbark.explorer.drawing import FULL_UP_TO, MOST_DRAWN, arc_strengths, drawing
 from tanbark.graph import Dag
-from tanbark.inference.junction import junction_tree
 
 
 def joint(network):
@@ -43,7 +42,7 @@ def brute_information(network, child, parent):
 
 @pytest.mark.parametrize("network", [asia(), five_nodes()])
 def test_the_strength_of_an_arc_is_that_of_the_whole_joint_distribution(network):
-    found = arc_strengths(network, junction_tree(network))
+    found = arc_strengths(network)
     assert [len(strengths) for strengths in found] == [len(parents) for parents in network.dag.parents]
     for child, parents in enumerate(network.dag.parents):
         for parent, bits in zip(parents, found[child], strict=True):
@@ -55,7 +54,7 @@ def test_the_strength_of_an_arc_of_a_classifier_is_that_of_the_whole_joint_distr
     y = rng.integers(0, 2, 200)
     X = np.column_stack([rng.integers(0, 3, 200), rng.integers(0, 2, 200) ^ y, (rng.random(200) < 0.7) ^ y])
     network = tb.KDB(2).fit(X, y).network_
-    found = arc_strengths(network, junction_tree(network))
+    found = arc_strengths(network)
     for child, parents in enumerate(network.dag.parents):
         expected = [brute_information(network, child, parent) for parent in parents]
         assert found[child] == pytest.approx(expected, rel=1e-3, abs=1e-9)
@@ -68,7 +67,7 @@ def plain(n):
 
 
 def drawn(network, names=None):
-    return drawing(network, names or network.dag.names, junction_tree(network))
+    return drawing(network, names or network.dag.names)
 
 
 def test_beyond_some_hundreds_of_variables_there_is_no_drawing():
