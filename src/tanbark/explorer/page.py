@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import os
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -89,7 +90,7 @@ def assemble(data: dict[str, Any]) -> Page:
     names the hashes of the one style and the one script, and allows nothing else but a worker and a picture that the
     page makes itself (the drawing, on its way from SVG to PNG): no other script, no address.
     """
-    style, script = "".join(map(_asset, STYLES)), _script()
+    style, script = _compact("".join(map(_asset, STYLES))), _script()
     embedded = _embedded(data)
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; "
@@ -136,5 +137,12 @@ def _asset(name: str) -> str:
 
 def _script() -> str:
     """Join the scripts into one, closed in a function of its own."""
-    body = "\n".join(_asset(name) for name in SCRIPTS)
+    body = "\n".join(_compact(_asset(name)) for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{body}\n}})();\n'
+
+
+@cache
+def _compact(text: str) -> str:
+    """Leave out comments that stand on lines of their own, indentation and empty lines; no string spans lines."""
+    text = re.sub(r"^[ \t]*/\*.*?\*/[ \t]*\n", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"\n[ \t\n]+", "\n", text)
