@@ -23,10 +23,10 @@ class FarNames {
       if (taken.length >= most) break;
       const [x, y, wide] = drawing.boxes[node];
       const half = (LETTER[0] * drawing.labels[node].length) / 2 + 5;
-      const at = [(x + wide / 2) * scale, y * scale];
+      const at = [Math.max(half, Math.min(drawing.size[0] * scale - half, (x + wide / 2) * scale)), y * scale];
       if (taken.some(([spot, size]) => Math.abs(spot[0] - at[0]) < half + size && Math.abs(spot[1] - at[1]) < 1.7 * LETTER[1])) continue;
       taken.push([at, half]);
-      const name = svg("text", { x: x + wide / 2, y: y - 3 / scale, "text-anchor": "middle" });
+      const name = svg("text", { x: at[0] / scale, y: y - 3 / scale, "text-anchor": "middle" });
       name.textContent = drawing.labels[node];
       this.element.append(name);
     }
