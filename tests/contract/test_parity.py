@@ -39,6 +39,13 @@ def rows():
     return pd.DataFrame(codes[:-1].T, columns=["x0", "x1", "x2"]), pd.Series(codes[-1].astype(int), name="class")
 
 
+def points_or_reason(clf):
+    """Make a scorecard, or be told in a sentence why this structure, or more than two classes, have none."""
+    with pytest.raises(tb.errors.InputError) as caught:
+        clf.scorecard()
+    assert len(str(caught.value).split()) > 8
+
+
 def calls(clf, X, y, folder):
     """Call every method in the way that its classifier takes it."""
     X.to_parquet(folder / "rows.parquet")
@@ -57,6 +64,9 @@ def calls(clf, X, y, folder):
         "leave_one_out_measures": lambda: clf.leave_one_out_measures(X, y),
         "calibrate_sets": lambda: clf.calibrate_sets(X, y, cv=2),
         "predict_set": lambda: clf.calibrate_sets(X, y, cv=2).predict_set(X, coverage=0.8),
+        "ask_next": lambda: clf.ask_next({"x1": 1.0}), "sensitivity": lambda: clf.sensitivity({"x1": 1.0}),
+        "counterfactual": lambda: clf.counterfactual(X[:1]), "surprise": lambda: clf.surprise(X[:9], n_draws=20),
+        "decide": lambda: clf.decide(X, costs=1 - np.eye(3)), "scorecard": lambda: points_or_reason(clf),
         "support": lambda: clf.support(X), "save": lambda: clf.save(folder / "model.json"),
     }  # fmt: skip
 
@@ -67,6 +77,7 @@ def test_every_method_works_or_says_why_it_is_absent(name, rows, tmp_path):
     clf = CLASSIFIERS[name](**OPTIONS.get(name, {})).fit(X, y)
     work = calls(clf, X, y, tmp_path)
     assert set(work) == set(METHODS)
+    assert clf.feature_importances_.shape == (3,)
     for method, call in work.items():
         if hasattr(clf, method):
             call()

@@ -104,12 +104,26 @@ def _save(model: Any, out: str) -> None:
     "--set", "coverage", type=float, metavar="COVERAGE",
     help="Add a set of classes that holds the right one with this probability, such as 0.9; needs `fit --sets`.",
 )  # fmt: skip
+@click.option(
+    "--interval",
+    type=float,
+    is_flag=False,
+    flag_value=0.9,
+    metavar="[LEVEL]",
+    help="Add credible intervals of the probabilities: how far they may be off for want of rows; by default 0.9.",
+)
+@click.option(
+    "--abstain-below", "abstain", type=float, metavar="P", help="Leave the class empty below this probability."
+)
+@click.option("--support", is_flag=True, help="Add the number of training rows behind the rarest value.")
+@click.option("--surprise", is_flag=True, help="Add the fraction of drawn rows that are as odd, and the oddest value.")
 @click.option("--keep", multiple=True, metavar="NAME", help="Copy a column of TABLE to the answer, such as an id.")
 @click.option("--out", default="-", metavar="FILE", help="CSV, TSV, Parquet or Arrow; - is CSV to standard output.")
 @options.json_option
 def predict(
     model: str, table: str, format: str | None, missing: tuple[str, ...], proba: bool, coverage: float | None,
-    keep: tuple[str, ...], out: str, as_json: bool,
+    interval: float | None, abstain: float | None, support: bool, surprise: bool, keep: tuple[str, ...], out: str,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the class of every row of TABLE. Missing values are summed out; nothing is imputed.
 
@@ -119,10 +133,12 @@ def predict(
     tanbark predict model.json new.csv
     tanbark predict model.json new.parquet --proba --keep id --out answers.parquet
     tanbark predict model.json new.csv --set 0.9
+    tanbark predict model.json new.csv --abstain-below 0.8 --interval 0.95 --support --surprise
     cat new.csv | tanbark predict model.json - --proba
     """
+    from tanbark.checks import check_fraction
     from tanbark.cli.models import load_classifier, read_rows
-    from tanbark.cli.tables import choose, write_table
+    from tanbark.cli.tables import choose, write_columns
 
     classifier = load_classifier(model)
     rows, whole = read_rows(classifier, table, format=format, missing=missing)
@@ -130,22 +146,36 @@ def predict(
     found = classifier.predict_proba(rows)
     columns: dict[str, Any] = {each: choose(whole, each, "--keep") for each in keep}
     columns[name] = classifier.classes_[found.argmax(axis=1)].tolist()
+    if abstain is not None:
+        least = check_fraction("--abstain-below", abstain)
+        sure = (found.max(axis=1) >= least).tolist()
+        columns[name] = [label if known else None for label, known in zip(columns[name], sure, strict=True)]
     if proba:
         for place, label in enumerate(classifier.classes_.tolist()):
             columns[f"P({name}={label})"] = found[:, place]
     if coverage is not None:
         sets = classifier.predict_set(rows, coverage=coverage).labels()
         columns[f"{name} set"] = sets if as_json else [json.dumps(labels, ensure_ascii=False) for labels in sets]
-    if not as_json:
-        write_table(columns, out)
-        return
-    listed = {key: value.to_pylist() if hasattr(value, "to_pylist") else value for key, value in columns.items()}
-    listed = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in listed.items()}
-    document = [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]
-    if out == "-":
-        print_json(document)
-    else:
-        write(json.dumps(document, ensure_ascii=False, default=str) + "\n", out)
+    _add_doubts(columns, classifier, rows, interval=interval, support=support, surprise=surprise)
+    write_columns(columns, out, as_json=as_json)
+
+
+def _add_doubts(
+    columns: dict[str, Any], classifier: Any, rows: Any, *, interval: float | None, support: bool, surprise: bool
+) -> None:
+    """Add how far a prediction is to be trusted: intervals, training rows behind it, how odd the row is."""
+    from tanbark.cli.models import able
+
+    name = classifier.schema_.names[-1]
+    if interval is not None:
+        low, high = able(classifier, "predict_proba_interval", "--interval")(rows, level=interval)
+        for place, label in enumerate(classifier.classes_.tolist()):
+            columns[f"low P({name}={label})"], columns[f"high P({name}={label})"] = low[:, place], high[:, place]
+    if support:
+        columns["support"] = classifier.support(rows)
+    if surprise:
+        found = able(classifier, "surprise", "--surprise")(rows)
+        columns["surprise"], columns["oddest"] = found.fractions, found.oddest
 
 
 @click.command(short_help="Measure a learner by cross-validation.")

@@ -72,18 +72,31 @@ def _explained(row: Any) -> dict[str, Any]:
 @click.command(short_help="Write a page to click through the network.")
 @options.model_argument
 @click.option("--out", required=True, metavar="FILE", help="Where the page is written; - for standard output.")
+@click.option("--title", metavar="TEXT", help="The heading of the page.")
+@click.option("--open", "opened", is_flag=True, help="Show the page in the browser.")
 @options.quiet_option
-def explore(model: str, out: str, quiet: bool) -> None:
+def explore(model: str, out: str, title: str | None, opened: bool, quiet: bool) -> None:
     """Write one HTML file to click through the network: set evidence, watch the class. It opens anywhere.
 
     \b
     tanbark explore model.json --out page.html
+    tanbark explore model.json --out page.html --title "Spam or not" --open
     """
+    from pathlib import Path
+
     from tanbark.cli.models import load_model
+    from tanbark.errors import OptionError
     from tanbark.explorer import make_page
 
-    write(make_page(load_model(model)).html, out)
+    if opened and out == "-":
+        msg = "--open shows a file; name one with --out."
+        raise OptionError(msg)
+    write(make_page(load_model(model), title=title).html, out)
     say(f"-> {out}", quiet=quiet or out == "-")
+    if opened:
+        import webbrowser
+
+        webbrowser.open(Path(out).absolute().as_uri())
 
 
 @click.command(short_help="Print the network and its tables.")
@@ -220,8 +233,17 @@ def learners(name: str | None, as_json: bool) -> None:
 @options.model_argument
 @click.option("-t", "--target", "targets", multiple=True, metavar="NAME", help="What to ask for; by default the class.")
 @click.option("-e", "--evidence", multiple=True, metavar="NAME=STATE", help="What is known; may be repeated.")
+@click.option(
+    "--soft",
+    multiple=True,
+    metavar="NAME=STATE:LIKELIHOOD,…",
+    help="Uncertain evidence: how probable it is under each state; states left out are ruled out. May be repeated.",
+)
+@click.option("--mpe", is_flag=True, help="Return the jointly most probable states; of all columns without --target.")
 @options.json_option
-def query(model: str, targets: tuple[str, ...], evidence: tuple[str, ...], as_json: bool) -> None:
+def query(
+    model: str, targets: tuple[str, ...], evidence: tuple[str, ...], soft: tuple[str, ...], mpe: bool, as_json: bool
+) -> None:
     """Return the probabilities of any columns, given any others.
 
     MODEL is a model file, or a BIF, XMLBIF, NET or UAI file. A number falls into its interval.
@@ -229,47 +251,63 @@ def query(model: str, targets: tuple[str, ...], evidence: tuple[str, ...], as_js
     \b
     tanbark query model.json --evidence smoker=yes --target lungs
     tanbark query alarm.bif -e HR=HIGH -e BP=LOW -t CO
+    tanbark query model.json --mpe -e smoker=yes --soft xray=dark:0.9,clear:0.2
     """
-    from tanbark.cli.models import load_model, network_of
+    from tanbark.cli.models import load_model, network_of, read_observed
     from tanbark.errors import InputError
 
     network = network_of(load_model(model), model)
-    if not targets and not network.schema.has_class:
+    if not targets and not network.schema.has_class and not mpe:
         msg = "This network has no class; say what to ask for with --target NAME."
         raise InputError(msg)
-    known = dict(_observed(network, each) for each in evidence)
-    posterior = network.query(list(targets) or network.dag.names[network.target], known)
+    known = dict(read_observed(network.schema.columns, each) for each in evidence)
+    softly = dict(_soft(network, each) for each in soft)
+    if mpe:
+        _explain_best(network, list(targets), known, softly, as_json=as_json)
+        return
+    posterior = network.query(list(targets) or network.dag.names[network.target], known, soft=softly)
     if as_json:
         print_json({
             "variables": posterior.variables, "states": posterior.states, "probabilities": posterior.values,
-            "evidence": known,
+            "evidence": known, **({"soft": softly} if softly else {}),
         })  # fmt: skip
     else:
         click.echo(str(posterior))
 
 
-def _observed(network: Any, text: str) -> tuple[str, Any]:
-    """Read NAME=STATE; names may hold an equals sign."""
+def _explain_best(network: Any, targets: list[str], known: dict[str, Any], softly: Any, *, as_json: bool) -> None:
+    """Print the most probable states of some columns, or of all that are not observed."""
+    found = network.map(targets, known, soft=softly) if targets else network.mpe(known, soft=softly)
+    if as_json:
+        print_json({
+            "states": dict(found), "posterior": found.posterior, "log_joint": found.log_joint, "evidence": known,
+            **({"soft": softly} if softly else {}),
+        })  # fmt: skip
+        return
+    print_table(["column", "state"], [[name, str(state)] for name, state in found.items()])
+    click.echo(f"posterior {found.posterior:.6g}")
+
+
+def _soft(network: Any, text: str) -> tuple[str, dict[Any, float]]:
+    """Read NAME=STATE:LIKELIHOOD,STATE:LIKELIHOOD,…; names may hold an equals sign, states a colon."""
+    from tanbark.cli.models import read_state
     from tanbark.errors import InputError, OptionError, nearest
 
-    names = sorted(network.dag.names, key=len, reverse=True)
-    name = next((each for each in names if text.startswith(f"{each}=")), None)
+    columns = {column.name: column for column in network.schema.columns}
+    name = next((each for each in sorted(columns, key=len, reverse=True) if text.startswith(f"{each}=")), None)
     if name is None:
-        name, equals, _ = text.partition("=")
-        if not equals:
-            msg = f"Evidence is written name=state; got {text!r}."
-            raise OptionError(msg)
-        msg = f"There is no variable {name!r}.{nearest(name, names)}"
+        wrong = text.partition("=")[0]
+        msg = f"--soft: there is no variable {wrong!r}.{nearest(wrong, list(columns))}"
         raise InputError(msg)
-    value = text[len(name) + 1 :]
-    column = network.schema.columns[network.dag.index(name)]
-    states = {str(state): state for state in column.states()}
-    if value in states:
-        return name, states[value]
-    try:
-        return name, float(value) if column.values == "number" else value
-    except ValueError:
-        return name, value
+    found = {}
+    for each in text[len(name) + 1 :].split(","):
+        state, _, number = each.rpartition(":")
+        try:
+            found[read_state(columns[name], state)] = float(number)
+        except ValueError:
+            msg = f"Soft evidence is written name=state:likelihood,state:likelihood,…; got {each!r} in {text!r}."
+            raise OptionError(msg) from None
+    return name, found
 
 
 COMMANDS = (explain, explore, show, convert, learners, query)

@@ -202,3 +202,47 @@ def read_rows(model: Any, path: str, *, format: str | None, missing: Iterable[st
         )
         raise InputError(msg)
     return table.select(names), table
+
+
+def read_one(model: Any, path: str, row: int, *, format: str | None, missing: Iterable[str]) -> dict[str, Any]:
+    """Read one row for a model, as a mapping of names to values; missing ones are None."""
+    rows, _ = read_rows(model, path, format=format, missing=missing)
+    if row >= rows.num_rows:
+        msg = f"--row {row} is beyond the table, whose {rows.num_rows:,} rows are counted from 0."
+        raise InputError(msg)
+    found: dict[str, Any] = rows.slice(row, 1).to_pylist()[0]
+    return found
+
+
+def read_observed(columns: Iterable[Any], text: str) -> tuple[str, Any]:
+    """Read NAME=STATE of one of some columns; names may hold an equals sign."""
+    known = {column.name: column for column in columns}
+    name = next((each for each in sorted(known, key=len, reverse=True) if text.startswith(f"{each}=")), None)
+    if name is None:
+        wrong, equals, _ = text.partition("=")
+        if not equals:
+            msg = f"Evidence is written name=state; got {text!r}."
+            raise OptionError(msg)
+        msg = f"There is no variable {wrong!r}.{nearest(wrong, list(known))}"
+        raise InputError(msg)
+    return name, read_state(known[name], text[len(name) + 1 :])
+
+
+def read_state(column: Any, text: str) -> Any:
+    """Read a state of a column: one that it has, or a number."""
+    states = {str(state): state for state in column.states()}
+    if text in states:
+        return states[text]
+    try:
+        return float(text) if column.values == "number" else text
+    except ValueError:
+        return text
+
+
+def able(classifier: Any, method: str, option: str) -> Any:
+    """Return a method, or raise an error with the reason why this classifier does not have it."""
+    try:
+        return getattr(classifier, method)
+    except AttributeError as error:
+        msg = f"{option}: {error}"
+        raise InputError(msg) from None

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from tanbark import __version__
-from tanbark.cli import fit_commands, inspect_commands
+from tanbark.cli import fit_commands, inspect_commands, question_commands
 from tanbark.errors import TanbarkError, TanbarkWarning, nearest
 
 MISTAKE, BUG, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
@@ -125,7 +125,7 @@ def app() -> None:
     """
 
 
-for _command in (*fit_commands.COMMANDS, *inspect_commands.COMMANDS):
+for _command in (*fit_commands.COMMANDS, *inspect_commands.COMMANDS, *question_commands.COMMANDS):
     app.add_command(_command)
 
 __all__ = ["app"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tanbark.cli.output import write
+from tanbark.cli.output import print_json, write
 from tanbark.errors import InputError, MissingPackageError, OptionError, find, nearest
 
 SUFFIXES = {
@@ -147,6 +148,20 @@ def write_table(columns: Mapping[str, Any], path: str, *, format: str | None = N
         lines.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
     packed = gzip.compress(raw.getvalue(), mtime=0) if path.endswith(".gz") else raw.getvalue()
     write(packed, path)
+
+
+def write_columns(columns: Mapping[str, Any], out: str, *, as_json: bool) -> None:
+    """Write columns as a table, or as one JSON document with a line for every row."""
+    if not as_json:
+        write_table(columns, out)
+        return
+    listed = {key: value.to_pylist() if hasattr(value, "to_pylist") else value for key, value in columns.items()}
+    listed = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in listed.items()}
+    document = [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]
+    if out == "-":
+        print_json(document)
+    else:
+        write(json.dumps(document, ensure_ascii=False, default=str) + "\n", out)
 
 
 def choose(table: Any, name: str, what: str) -> Any:

@@ -19,6 +19,7 @@ from tanbark.estimators.encoding import Encoder, report_unseen
 from tanbark.estimators.fit import TableLearner
 from tanbark.estimators.predict_file import FilePrediction
 from tanbark.estimators.predict_set import SetPrediction
+from tanbark.estimators.questions.mixin import Questions
 from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
 from tanbark.estimators.training import check_same_length
 from tanbark.inference import normalize
@@ -37,7 +38,7 @@ class Absent:
         raise AttributeError(msg)
 
 
-class TablePredictor(FilePrediction, SetPrediction, ClassifierMixin, BaseEstimator):
+class TablePredictor(Questions, FilePrediction, SetPrediction, ClassifierMixin, BaseEstimator):
     """What every classifier of tables can do once it is fitted: predict, measure, explain."""
 
     n_jobs: int | None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
+from functools import partial
 from inspect import signature
 from typing import Any, Self
 
@@ -21,6 +23,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.options import NetworkOptions
 from tanbark.estimators.parts.parameters import EM, ParameterEstimator
+from tanbark.estimators.questions.model import Asked, Generative, plain_asked
 from tanbark.estimators.reports import leave_one_out
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import feature_support, network_counts, proba_interval
@@ -307,3 +310,11 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         parents = tuple(tuple(p for p in found if p != network.target) for found in network.dag.parents)
         order = tuple(node for node in network.dag.order if node != network.target)
         return Explained(network.schema, order, parents, self._joint)
+
+    def _drawn_from(self, codes: Codes) -> tuple[Network, Codes]:
+        return self.network_, codes
+
+    def _asked(self) -> Asked:
+        network = self.network_ if self.network_.exponents is None else replace(self.network_, exponents=None)
+        joint = partial(joint_log_proba, network, n_jobs=self.n_jobs)
+        return plain_asked(self.schema_, self._joint, (Generative(joint),))

@@ -250,7 +250,8 @@ def choose_boosting(folds: Folds, *, penalties: Sequence[float], looks: Sequence
     """Choose the penalty and the rounds by the log-loss of validation rows, then the temperature.
 
     Of the numbers of rounds in ``looks``, 0 stands for no correction, and is kept unless another is clearly better. For
-    every penalty the search stops where a further look is worse than the one before.
+    every penalty the search stops where a further look is worse than the one before. The search over penalties begins
+    in the middle, and goes down, else up, as long as that is better.
     """
     correctors, prior = [Corrector(rows) for rows in folds.training], folds.prior()
     base = [
@@ -262,24 +263,48 @@ def choose_boosting(folds: Folds, *, penalties: Sequence[float], looks: Sequence
         fraction = complete_fraction(correction.families, folds.codes[fold])[:, None]
         return np.asarray(base[fold] + fraction * _corrections(correction.families, folds.codes[fold]))
 
-    def candidates() -> Iterator[Candidate]:
-        for penalty in penalties:
-            running, done, before = [corrector.boost(penalty, rate) for corrector in correctors], 0, np.inf
-            for look in looks:
-                parts = base
-                if look:
-                    boosted = [next(islice(boost, look - done - 1, None)) for boost in running]
-                    parts = [corrected(fold, each) for fold, each in enumerate(boosted)]
-                logits, done = np.concatenate(parts), look
-                losses = folds.losses(logits)
-                yield Candidate(penalty, look, logits, losses)
-                if folds.mean(losses) > before:
-                    break
-                before = folds.mean(losses)
+    def follow(penalty: float) -> Iterator[Candidate]:
+        running, done, before = [corrector.boost(penalty, rate) for corrector in correctors], 0, np.inf
+        for look in looks:
+            parts = base
+            if look:
+                boosted = [next(islice(boost, look - done - 1, None)) for boost in running]
+                parts = [corrected(fold, each) for fold, each in enumerate(boosted)]
+            logits, done = np.concatenate(parts), look
+            losses = folds.losses(logits)
+            yield Candidate(penalty, look, logits, losses)
+            if folds.mean(losses) > before:
+                break
+            before = folds.mean(losses)
 
-    best, found = _best(folds, candidates())
+    best, found = _best(folds, _descend(folds, sorted(penalties), follow))
     temperature = _temperature(best.logits, np.concatenate(prior), folds.labels, folds.weights)
     return Choice(best.penalty, best.rounds, temperature, found)
+
+
+def _descend(
+    folds: Folds, penalties: Sequence[float], follow: Callable[[float], Iterator[Candidate]]
+) -> Iterator[Candidate]:
+    """Follow one penalty after another, from the middle down, else up, until one is no better than the one before."""
+    at = len(penalties) // 2
+    first = list(follow(penalties[at]))
+    yield from first
+    least = _least(folds, first)
+    for step in (-1, 1):
+        start = at
+        while 0 <= at + step < len(penalties):
+            candidates = list(follow(penalties[at + step]))
+            yield from candidates
+            if _least(folds, candidates) >= least:
+                break
+            at, least = at + step, _least(folds, candidates)
+        if at != start:
+            return
+
+
+def _least(folds: Folds, candidates: Iterable[Candidate]) -> float:
+    """Return the least mean log-loss of candidates with a correction."""
+    return min(folds.mean(each.losses) for each in candidates if each.rounds)
 
 
 def choose_normalised(folds: Folds, *, penalties: Sequence[float], tempered: bool, max_iter: int, tol: float) -> Choice:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from tanbark.errors import InputError, TableTooLargeError
 from tanbark.estimators.ensemble.classifier import PooledClassifier
+from tanbark.estimators.ensemble.reading import reading_network
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.parameters import MANB
 from tanbark.estimators.reports.uncertainty import has_levels
 from tanbark.explorer.drawing import drawing
 from tanbark.explorer.packing import pack_families
-from tanbark.explorer.pooled import pool_data, reading_network
+from tanbark.explorer.pooled import pool_data
 from tanbark.graph import Network
 from tanbark.inference.junction import JunctionTree, junction_tree
 from tanbark.params.context_tree import dense_counts

@@ -9,20 +9,11 @@ from tanbark.estimators.ensemble.classifier import PooledClassifier
 from tanbark.estimators.ensemble.coarsening import merge_to
 from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import CLASS_PRIOR
-from tanbark.estimators.ensemble.reading import shorten_member
 from tanbark.explorer.packing import pack, pack_forest, pack_tree
 from tanbark.graph import Network
 from tanbark.inference import sparse_network
 
 MOST_BYTES = 64_000_000  # of the packed arrays, as text
-
-
-def reading_network(model: PooledClassifier) -> Network:
-    """Return ``network_``, or the first network with one feature parent at most."""
-    found: Network | None = getattr(model, "network_", None)
-    if found is not None:
-        return found
-    return shorten_member(model.model_.members[0]).dense_network(model.model_.log_prior)
 
 
 def pool_data(model: PooledClassifier, reading: Network) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from tanbark.machine import kernel
 MOST_AXES = 14  # columns of a factor: binary columns reach the limit of entries first
 VARIABLE, SUMMED = 1, 2  # a missing column with observed descendants; one that is eliminated already
 DONE, TOO_LARGE = -1, -2
+MOST_UNION, LARGEST = 64, 1e300  # columns of a product whose size is found; the size of those with more
 
 
 @kernel
@@ -202,16 +203,25 @@ def _eliminate(
             _fill_factor(network, f, states, depths[f], axes[used, :count], n_classes, work[free : free + entries])
         free += entries
         used += 1
+    costs = np.full(n_features, np.inf)
+    for v in range(n_features):
+        if role[v] == VARIABLE:
+            costs[v] = _product_size(network.n_states, v, axes, n_axes, used)
     while True:
-        v = _cheapest(network.n_states, axes, n_axes, used, role)
-        if v < 0:
+        v = int(np.argmin(costs))
+        if costs[v] == np.inf:
             break
         free = _sum_out(network.n_states, v, factors, used, most_entries, free, total, dry)
         if free < 0:
             role[role == SUMMED] = VARIABLE
             return int(v + 1)
-        used += n_axes[used] >= 0
         role[v] = SUMMED
+        costs[v] = np.inf
+        if n_axes[used] >= 0:  # only the variables of the new factor have another cost
+            used += 1
+            for j in range(n_axes[used - 1]):
+                a = axes[used - 1, j]
+                costs[a] = _product_size(network.n_states, a, axes, n_axes, used)
     role[role == SUMMED] = VARIABLE
     return DONE
 
@@ -253,28 +263,28 @@ def _fill_factor(
 
 
 @kernel
-def _cheapest(n_states: Array, axes: Array, n_axes: Array, used: int, role: Array) -> int:
-    """Return the variable whose elimination makes the smallest product; -1 when none is left."""
-    best, least = -1, np.inf
-    marked = np.zeros(len(role), np.bool_)
-    for v in range(len(role)):
-        if role[v] != VARIABLE:
+def _product_size(n_states: Array, v: int, axes: Array, n_axes: Array, used: int) -> float:
+    """Return the entries, for one class, of the product of all factors that hold the variable v."""
+    union = np.empty(MOST_UNION, np.int64)
+    n_union, entries = 0, 1.0
+    for k in range(used):
+        holds = False
+        for j in range(n_axes[k]):
+            holds = holds or axes[k, j] == v
+        if not holds:
             continue
-        marked[:] = False
-        entries = 1.0
-        for k in range(used):
-            holds = False
-            for j in range(n_axes[k]):
-                holds = holds or axes[k, j] == v
-            if holds:
-                for j in range(n_axes[k]):
-                    a = axes[k, j]
-                    if not marked[a]:
-                        marked[a] = True
-                        entries *= n_states[a]
-        if entries < least:
-            least, best = entries, v
-    return best
+        for j in range(n_axes[k]):
+            a = axes[k, j]
+            known = False
+            for i in range(n_union):
+                known = known or union[i] == a
+            if not known:
+                if n_union == MOST_UNION:
+                    return LARGEST
+                union[n_union] = a
+                n_union += 1
+                entries *= n_states[a]
+    return entries
 
 
 @kernel

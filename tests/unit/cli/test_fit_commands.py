@@ -1,8 +1,10 @@
 """Fit, predict, evaluate and compare."""
 
+import io
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tanbark as tb
@@ -130,6 +132,36 @@ def test_an_average_of_models(folder, tmp_path):
     assert good("predict", out, folder / "rows.csv").splitlines()[0] == "spam"
     assert good("explain", out, folder / "rows.csv").startswith("row 0: P(spam")
     assert "ModelAveraging" in bad("show", out)
+
+
+def test_what_a_prediction_is_worth(folder):
+    clf, frame = direct()
+    X = frame[["word", "caps", "code"]]
+    words = ("predict", folder / "model.json", folder / "rows.csv")
+    told = pd.read_csv(
+        io.StringIO(good(*words, "--abstain-below", "0.9", "--interval", "--support", "--surprise", "--keep", "id"))
+    )
+    expected = clf.predict(X, abstain_below=0.9)
+    assert [None if label != label else label for label in told["spam"]] == expected.tolist()
+    low, high = clf.predict_proba_interval(X)
+    assert told["low P(spam=yes)"].to_numpy() == pytest.approx(low[:, 1])
+    assert told["high P(spam=no)"].to_numpy() == pytest.approx(high[:, 0])
+    assert told["support"].to_numpy() == pytest.approx(clf.support(X))
+    odd = clf.surprise(X)
+    assert told["surprise"].to_numpy() == pytest.approx(odd.fractions)
+    assert told["oddest"].tolist() == odd.oddest
+    wider = json.loads(good(*words, "--interval", "0.99", "--abstain-below", "1", "--json"))
+    assert wider[0]["low P(spam=yes)"] <= low[0, 1]
+    assert wider[0]["spam"] is None
+    assert "from 0 to 1" in bad(*words, "--abstain-below", "2")
+    assert "between 0 and 1" in bad(*words, "--interval", "1")
+
+
+def test_what_a_model_cannot_say_is_a_mistake_in_one_line(folder, tmp_path):
+    out = tmp_path / "aode.json"
+    good("fit", folder / "rows.csv", "--class", "spam", "--drop", "id", "-l", "aode", "--out", out)
+    assert "--surprise: AODE does not have this method" in bad("predict", out, folder / "rows.csv", "--surprise")
+    assert "--interval: AODE does not have this method" in bad("predict", out, folder / "rows.csv", "--interval")
 
 
 def test_prediction_sets(folder, tmp_path):

@@ -57,6 +57,35 @@ def test_explore(folder, tmp_path):
     assert page == good("explore", folder / "model.json", "--out", "-")
 
 
+def test_a_page_with_a_title_is_shown_in_the_browser(folder, tmp_path, monkeypatch):
+    shown = []
+    monkeypatch.setattr("webbrowser.open", shown.append)
+    out = tmp_path / "a page.html"
+    good("explore", folder / "model.json", "--out", out, "--title", "Spam <or> not", "--open")
+    assert shown == [out.as_uri()]
+    assert "Spam &lt;or&gt; not" in out.read_text(encoding="utf-8")
+    assert "name one with --out" in bad("explore", folder / "model.json", "--out", "-", "--open")
+
+
+def test_soft_evidence_and_the_most_probable_explanation(folder):
+    network = direct()[0].network_
+    soft = {"word": {"win": 0.9, "dear": 0.2}}
+    words = ("query", folder / "model.json", "-e", "caps=0.9", "--soft", "word=win:0.9,dear:0.2")
+    told = json.loads(good(*words, "--json"))
+    assert told["probabilities"] == pytest.approx(np.asarray(network.query("spam", {"caps": 0.9}, soft=soft)).tolist())
+    best = network.mpe({"caps": 0.9}, soft=soft)
+    told = json.loads(good(*words, "--mpe", "--json"))
+    assert told["states"] == dict(best)
+    assert told["posterior"] == pytest.approx(best.posterior)
+    text = good(*words, "--mpe", "--target", "code")
+    state = network.map(["code"], {"caps": 0.9}, soft=soft)["code"]
+    assert text.splitlines()[2].split() == ["code", str(state)]
+    assert text.splitlines()[-1].startswith("posterior 0.")
+    assert "Did you mean 'word'" in bad("query", folder / "model.json", "--soft", "wort=win:1")
+    assert "name=state:likelihood" in bad("query", folder / "model.json", "--soft", "word=win")
+    assert "has no state 'lose'" in bad("query", folder / "model.json", "--soft", "word=lose:1")
+
+
 def test_learners_lists_all(folder):
     told = json.loads(good("learners", "--json"))
     names = {entry["name"] for entry in told}

@@ -74,7 +74,7 @@ def test_one_click_gives_an_answer_that_stays_in_view(read, ward, size):
     assert reader.posterior() != before
     reader.tab.locator("#tab-list").click()
     reader.tab.mouse.wheel(0, 3000)
-    reader.until("window.scrollY > 500")
+    reader.until("window.scrollY > 100")
     assert in_view(reader)
     reader.tab.locator("#list .card:not(.observed) .pick").last.click()
     assert in_view(reader)

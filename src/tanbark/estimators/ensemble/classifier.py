@@ -18,6 +18,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.classifier import Absent, TablePredictor
 from tanbark.estimators.ensemble.pooled import Plan, Pooled
 from tanbark.estimators.parts.discretizers import GridDiscretizer, find_cutter
+from tanbark.estimators.questions.model import Asked
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.scan import as_scan, is_scan, open_counts
 from tanbark.estimators.training import encode_training
@@ -49,6 +50,7 @@ class PooledClassifier(TablePredictor):
 
     predict_joint_log_proba = log_likelihood = aic = bic = Absent(NO_JOINT)
     fit_counts = Absent("structures and weights are learnt from rows, which counts do not replace.")
+    scorecard = Absent("it pools many networks, whose points do not add up by feature. Train NaiveBayes or TAN.")
     arc_frequencies = Absent("its networks are random; ``network_`` of Classifier has one to read.")
 
     def _learn(self, table: CodedTable, plan: Plan) -> None:
@@ -170,6 +172,18 @@ class PooledClassifier(TablePredictor):
     def _explained(self) -> Explained:
         n = self.schema_.target
         return Explained(self.schema_, tuple(range(n)), ((),) * n, self._joint)
+
+    def _drawn_from(self, codes: Codes) -> tuple[Network, Codes]:
+        from tanbark.estimators.ensemble.coarsening import merge_to
+        from tanbark.estimators.ensemble.reading import reading_network
+
+        reading = reading_network(self)
+        return reading, merge_to(self.schema_, reading.schema).apply(codes)
+
+    def _asked(self) -> Asked:
+        from tanbark.estimators.ensemble.asking import pooled_asked
+
+        return pooled_asked(self.model_, n_jobs=self.n_jobs)
 
     def _support(self, codes: Codes) -> tuple[Floats, Floats]:
         merged = self.model_.members[0].coarsening.apply(codes)

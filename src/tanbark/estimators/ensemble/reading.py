@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from tanbark.counts import MemoryCounts
 from tanbark.estimators.ensemble.coarsening import coarsen, grid_counts
 from tanbark.estimators.ensemble.member import Member, learn_member, measure
+from tanbark.graph import Network
 from tanbark.inference.sparse_network import lay_out_trees
 from tanbark.params.context_tree import cut_tree
 from tanbark.table import CodedTable
@@ -22,6 +24,14 @@ def learn_reading(table: CodedTable, *, n_jobs: int | None) -> Member:
     rows = CodedTable(kind.schema, kind.apply(table.codes), table.weights)
     information = measure(MemoryCounts(rows, n_jobs=n_jobs))
     return learn_member(kind, rows, information, 1, None, most_cells=MOST_CELLS)[0]
+
+
+def reading_network(model: Any) -> Network:
+    """Return ``network_`` of a classifier, or the first network with one feature parent at most."""
+    found: Network | None = getattr(model, "network_", None)
+    if found is not None:
+        return found
+    return shorten_member(model.model_.members[0]).dense_network(model.model_.log_prior)
 
 
 def shorten_member(member: Member) -> Member:

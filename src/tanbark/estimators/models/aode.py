@@ -14,6 +14,7 @@ from tanbark.errors import ReducedModelWarning, TableTooLargeError, find, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import Absent, TableClassifier
 from tanbark.estimators.options import estimator
+from tanbark.estimators.questions.model import Asked, Generative, plain_asked
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import Counted, feature_support
 from tanbark.graph import Dag, Network
@@ -39,6 +40,13 @@ class AveragedClassifier(TableClassifier):
     )
     leave_one_out_proba = leave_one_out_measures = Absent(
         "a row cannot be taken out of its averages yet; use :func:`cross_validate_network`."
+    )
+    surprise = Absent(
+        "which models are averaged depends on the row, so that there is no distribution to draw rows from. Ask "
+        "SPODE, TAN or KDB."
+    )
+    scorecard = Absent(
+        "probabilities of many models are averaged, so that points do not add up. Use NaiveBayes or TAN."
     )
     predict_proba_interval = Absent("its models share their counts, so that their CPTs cannot be drawn one by one.")
 
@@ -156,6 +164,9 @@ class AveragedClassifier(TableClassifier):
     def _explained(self) -> Explained:
         order = tuple(range(self.schema_.target))
         return Explained(self.schema_, order, ((),) * self.schema_.target, self._joint)
+
+    def _asked(self) -> Asked:
+        return plain_asked(self.schema_, self._joint, (Generative(self._joint),))
 
 
 @estimator

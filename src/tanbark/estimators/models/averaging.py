@@ -22,6 +22,7 @@ from tanbark.estimators.classifier import Absent, TableClassifier, TablePredicto
 from tanbark.estimators.models.constraint import RAIANB
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.options import estimator
+from tanbark.estimators.questions.model import Asked, plain_asked
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.training import encode_training
 from tanbark.machine import run_threads, thread_count
@@ -94,6 +95,9 @@ class ModelAveraging(TablePredictor):
     explore = Absent("it averages many models, and the page shows one. Explore one of ``estimators_``.")
     leave_one_out_proba = leave_one_out_measures = Absent(
         "its models were learnt from different rows; use :func:`cross_validate_network`."
+    )
+    surprise = scorecard = Absent(
+        "class probabilities are averaged, which is not one network. Ask one of ``estimators_``."
     )
     predict_proba_interval = Absent("its models were learnt from different rows; compare those of ``estimators_``.")
 
@@ -177,6 +181,10 @@ class ModelAveraging(TablePredictor):
     def _explained(self) -> Explained:
         n = self.schema_.target
         return Explained(self.schema_, tuple(range(n)), ((),) * n, self._joint)
+
+    def _asked(self) -> Asked:
+        networks = tuple(network for member in self.estimators_ for network in member._asked().networks)
+        return plain_asked(self.schema_, self._joint, networks)
 
     def _support(self, codes: Codes) -> tuple[Floats, Floats]:
         rows, values = zip(*(member._support(codes) for member in self.estimators_), strict=True)

@@ -10,7 +10,7 @@ function standalone(world, size) {
   writeStyles(world, copy);
   const style = getComputedStyle(world.ownerSVGElement);
   const ground = svg("rect", { width: size[0], height: size[1], fill: style.backgroundColor });
-  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${size[0]} ${size[1]}`, width: size[0], height: size[1] }, ground, copy);
+  return svg("svg", { viewBox: `0 0 ${size[0]} ${size[1]}`, width: size[0], height: size[1] }, ground, copy);
 }
 
 function writeStyles(from, to) {
