@@ -394,6 +394,19 @@ def test_boxes_of_a_small_drawing_do_not_overlap(graph):
         assert apart or a["y"] + a["height"] <= b["y"] + 1 or b["y"] + b["height"] <= a["y"] + 1
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_drawing(graph, axe, forest, scheme):
+    reader = graph(forest[0], color_scheme=scheme, bypass_csp=True)
+    node(reader, 3).click()
+    reader.tab.locator("#editor .pick").nth(1).click()
+    reader.tab.evaluate(axe)
+    found = reader.tab.evaluate(
+        """axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })
+        .then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))"""
+    )
+    assert found == []
+
+
 def test_a_search_dims_the_rest_and_goes_to_what_it_finds(graph, many):
     reader = graph(many)
     reader.tab.locator("#search").fill("x42")
