@@ -7,13 +7,13 @@ import hashlib
 import html
 import json
 import os
-import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from tanbark.explorer.compact import compact_script, compact_style
 from tanbark.explorer.data import page_data
 from tanbark.files import write_atomic
 
@@ -90,7 +90,7 @@ def assemble(data: dict[str, Any]) -> Page:
     names the hashes of the one style and the one script, and allows nothing else but a worker and a picture that the
     page makes itself (the drawing, on its way from SVG to PNG): no other script, no address.
     """
-    style, script = _compact("".join(map(_asset, STYLES))), _script()
+    style, script = "".join(compact_style(_asset(name)) for name in STYLES), _script()
     embedded = _embedded(data)
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; "
@@ -137,12 +137,5 @@ def _asset(name: str) -> str:
 
 def _script() -> str:
     """Join the scripts into one, closed in a function of its own."""
-    body = "\n".join(_compact(_asset(name)) for name in SCRIPTS)
+    body = "\n".join(compact_script(_asset(name)) for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{body}\n}})();\n'
-
-
-@cache
-def _compact(text: str) -> str:
-    """Leave out comments that stand on lines of their own, indentation and empty lines; no string spans lines."""
-    text = re.sub(r"^[ \t]*/\*.*?\*/[ \t]*\n", "", text, flags=re.MULTILINE | re.DOTALL)
-    return re.sub(r"\n[ \t\n]+", "\n", text)
