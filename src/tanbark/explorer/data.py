@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.draw.layout import layered_layout
 from tanbark.errors import InputError, TableTooLargeError
 from tanbark.estimators.ensemble.classifier import PooledClassifier
 from tanbark.estimators.ensemble.reading import reading_network
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.parameters import MANB
 from tanbark.estimators.reports.uncertainty import has_levels
+from tanbark.explorer.drawing import drawing
 from tanbark.explorer.packing import pack_families
 from tanbark.explorer.pooled import pool_data
 from tanbark.graph import Network
@@ -25,7 +25,6 @@ from tanbark.table import Column
 
 VERSION = 1
 MOST_ENTRIES = 1 << 22  # of all clique tables: a browser propagates them in some hundredths of a second
-MOST_DRAWN = 150  # variables beyond which no graph is drawn
 NOTHING_LEARNT: dict[str, Any] = {"counts": None, "mass": None, "rows": None, "transformed": [], "weights": None}
 
 
@@ -43,13 +42,14 @@ def page_data(model: Network | NetworkClassifier | PooledClassifier, *, title: s
     _check_weights(network)
     tree = _checked_tree(network)
     kind = type(model).__name__
+    columns = [_column(column) for column in network.schema.columns]
     about = f"{kind} for {network.dag.names[network.target]}" if network.schema.has_class else kind
     return {
         "version": VERSION,
         "title": title or about,
         "kind": kind,
         "target": network.target,
-        "columns": [_column(column) for column in network.schema.columns],
+        "columns": columns,
         "parents": [list(parents) for parents in network.dag.parents],
         "order": list(network.dag.order),
         "axes": [list(network.axes(node)) for node in range(len(network.tables))],
@@ -59,7 +59,7 @@ def page_data(model: Network | NetworkClassifier | PooledClassifier, *, title: s
         "cliques": [list(scope) for scope in tree.scopes],
         "above": list(tree.parent),
         "home": list(tree.home),
-        "layout": _layout(network),
+        "drawing": drawing(network, [column.get("title", column["name"]) for column in columns]),
         "pool": pool_data(model, network) if isinstance(model, PooledClassifier) else None,
         "correction": _correction(model),
         **(_learnt(model, network) if isinstance(model, NetworkClassifier) else NOTHING_LEARNT),
@@ -140,20 +140,6 @@ def _level(level: Any) -> Any:
 def _flat(table: NDArray[Any]) -> list[float]:
     flat: list[float] = table.ravel().tolist()
     return flat
-
-
-def _layout(network: Network) -> dict[str, Any] | None:
-    if len(network.dag.names) > MOST_DRAWN:
-        return None
-    layout = layered_layout(network.dag, network.target)
-    return {
-        "centers": [list(point) for point in layout.centers],
-        "widths": list(layout.widths),
-        "height": layout.height,
-        "size": list(layout.size),
-        "routes": [[*arc, [list(point) for point in route]] for arc, route in layout.routes.items()],
-        "hidden": list(layout.hidden),
-    }
 
 
 def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:

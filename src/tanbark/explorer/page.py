@@ -22,6 +22,7 @@ SCRIPTS = (
     "sampling.js", "work.js", "jobs.js", "rows.js", "scenario.js", "elements.js", "cards.js", "notes.js", "tables.js",
     "answer.js", "case.js", "history.js", "editor.js", "sheet.js", "shell.js",
     "ask.js", "list.js", "why.js", "whatif.js", "typical.js",
+    "colours.js", "viewport.js", "nodes.js", "arcs.js", "legend.js", "names.js", "minimap.js", "picture.js",
     "graph.js",
     "app.js", "boot.js",
 )  # fmt: skip
@@ -48,7 +49,7 @@ class Page:
 
     def _repr_html_(self) -> str:
         return (
-            f'<iframe sandbox="allow-scripts" srcdoc="{html.escape(self.html)}" '
+            f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{html.escape(self.html)}" '
             f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 1px solid #8886"></iframe>'
         )
 
@@ -86,14 +87,14 @@ def assemble(data: dict[str, Any]) -> Page:
     """Put data, style and scripts into the template.
 
     The data are JSON in which no character can end the element that holds it, and are read, never run. The policy
-    names the hashes of the one style and the one script, and allows nothing else but a worker that the page makes
-    itself: no other script, no address.
+    names the hashes of the one style and the one script, and allows nothing else but a worker and a picture that the
+    page makes itself (the drawing, on its way from SVG to PNG): no other script, no address.
     """
     style, script = "".join(compact_style(_asset(name)) for name in STYLES), _script()
     embedded = _embedded(data)
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; "
-        "base-uri 'none'; form-action 'none'"
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
     parts = {
         "policy": html.escape(policy, quote=True),
