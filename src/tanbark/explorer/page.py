@@ -17,9 +17,14 @@ from tanbark.explorer.data import page_data
 from tanbark.files import write_atomic
 
 SCRIPTS = (
-    "tree.js", "contexts.js", "sparse.js", "pool.js", "model.js", "queries.js", "sampling.js", "tasks.js", "rows.js",
-    "scenario.js", "elements.js", "cards.js", "graph.js", "panels.js", "tables.js", "notes.js", "app.js",
+    "registry.js", "evidence.js", "tree.js", "contexts.js", "sparse.js", "pool.js", "model.js", "part.js", "queries.js",
+    "sampling.js", "work.js", "jobs.js", "rows.js", "scenario.js", "elements.js", "cards.js", "notes.js", "tables.js",
+    "answer.js", "case.js", "history.js", "editor.js", "sheet.js", "shell.js",
+    "ask.js", "list.js", "why.js", "whatif.js", "typical.js",
+    "graph.js",
+    "app.js", "boot.js",
 )  # fmt: skip
+STYLES = ("style.css", "graph.css")
 FRAME_HEIGHT = 820  # pixels in a notebook
 
 
@@ -80,18 +85,21 @@ def assemble(data: dict[str, Any]) -> Page:
     """Put data, style and scripts into the template.
 
     The data are JSON in which no character can end the element that holds it, and are read, never run. The policy
-    names the hashes of the one style and the one script, and allows nothing else: no other script, no address.
+    names the hashes of the one style and the one script, and allows nothing else but a worker that the page makes itself:
+    no other script, no address.
     """
-    style, script = _asset("style.css"), _script()
+    style, script = "".join(map(_asset, STYLES)), _script()
+    embedded = _embedded(data)
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; "
         "base-uri 'none'; form-action 'none'"
     )
     parts = {
         "policy": html.escape(policy, quote=True),
         "title": _ascii(html.escape(data["title"])),
         "style": style,
-        "data": _embedded(data),
+        "id": hashlib.sha256(embedded.encode()).hexdigest()[:8],
+        "data": embedded,
         "script": script,
     }
     text = _asset("template.html")

@@ -54,25 +54,30 @@ class Reader:
         self.tab.on("dialog", lambda box: (self.wrong.append(f"dialog {box.message}"), box.dismiss()))
         self.tab.on("request", lambda request: self.asked.append(request.url))
 
-    def open(self, model, *, scenario="", title=None):
+    def open(self, model, *, scenario="", title=None, view=None):
         from tanbark.explorer import write_page
 
         path = write_page(model, self.folder / "page.html", title=title)
         self.tab.goto(f"{path.as_uri()}{scenario}")
+        if view is not None:
+            self.tab.locator(f"#tab-{view}").click()
         return self
 
     def wait(self):
         """Wait until everything that the page computes in pieces is there."""
         end = time.monotonic() + 30
-        while not self.tab.evaluate("tanbark.app.tasks.idle"):
+        while not self.tab.evaluate("tanbark.app.work.idle"):
             assert time.monotonic() < end, "the page does not come to rest"
             time.sleep(0.01)
         return self
 
     def posterior(self):
-        """Give the class probabilities that the page shows, to the last digit."""
-        shown = self.tab.locator("#posterior output")
-        return [float(shown.nth(k).get_attribute("data-exact")) for k in range(shown.count())]
+        """Give the class probabilities that the page shows, to the last digit, in the order of the classes."""
+        shown = self.tab.evaluate(
+            """[...document.querySelectorAll("#posterior .answer-row")].map((row) =>
+            [Number(row.dataset.state), Number(row.querySelector("output").dataset.exact)])"""
+        )
+        return [p for _, p in sorted(shown)]
 
     def state(self, node, state):
         """Find the button of a state in the list or the drawing."""
@@ -94,4 +99,4 @@ def read(browser, tmp_path):
         context.close()
     for reader in readers:
         assert reader.wrong == []
-        assert all(address.startswith(("file:", "about:", "data:")) for address in reader.asked)
+        assert all(address.startswith(("file:", "about:", "data:", "blob:")) for address in reader.asked)

@@ -20,7 +20,7 @@ from tanbark.explorer.page import SCRIPTS
 def parts(page):
     script = re.search(r"<script>(.*)</script>", page, re.DOTALL).group(1)
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL).group(1)
-    data = re.search(r'<script type="application/json" id="model">(.*?)</script>', page, re.DOTALL).group(1)
+    data = re.search(r'<script type="application/json" id="model" data-id="[0-9a-f]{8}">(.*?)</script>', page, re.DOTALL).group(1)
     policy = html.unescape(re.search(r'Content-Security-Policy" content="(.*?)"', page).group(1))
     return script, style, data, policy
 
@@ -36,6 +36,7 @@ def test_the_policy_allows_one_style_and_one_script_alone():
         "default-src": "'none'",
         "script-src": f"'{sha(script)}'",
         "style-src": f"'{sha(style)}'",
+        "worker-src": "blob:",
         "base-uri": "'none'",
         "form-action": "'none'",
     }

@@ -40,7 +40,7 @@ def shown(reader, place):
 
 def test_a_click_observes_and_another_takes_back(read, clinic):
     clf, _ = clinic
-    reader = read().open(clf)
+    reader = read().open(clf, view="list")
     prior = reader.posterior()
     assert prior == pytest.approx(clf.predict_proba(row_of(clf))[0], abs=1e-9)
     reader.state(1, 0).click()
@@ -49,14 +49,14 @@ def test_a_click_observes_and_another_takes_back(read, clinic):
     assert reader.state(1, 0).get_attribute("aria-pressed") == "true"
     reader.state(1, 0).click()
     assert reader.posterior() == prior
-    assert "Nothing is observed" in shown(reader, "#evidence")
+    assert "Nothing is known" in shown(reader, "#evidence")
 
 
 def test_ruling_out_and_soft_evidence_are_likelihoods(read, clinic):
     clf, _ = clinic
     net = clf.network_
-    reader = read().open(clf)
-    card = reader.tab.locator('.middle .card[data-node="2"]')
+    reader = read().open(clf, view="list")
+    card = reader.tab.locator('#list .card[data-node="2"]')
     card.locator(".not").nth(1).click()
     size = net.schema.cardinalities[2]
     soft = {"visits": [float(k != 1) for k in range(size)]}
@@ -86,9 +86,9 @@ def test_everything_is_done_with_keys_alone(read, clinic):
     keys.press("/")
     assert reader.tab.evaluate("document.activeElement.id") == "search"
     keys.type("smoker")
-    assert reader.tab.locator("#list-view .card:visible").count() == 1
+    assert reader.tab.locator("#list .card:visible").count() == 1
     keys.press("Escape")
-    assert reader.tab.locator("#list-view .card:visible").count() == 5
+    assert reader.tab.locator("#list .card:visible").count() == 5
     reader.state(3, 0).focus()
     keys.press("ArrowDown")
     keys.press("Enter")
@@ -102,12 +102,12 @@ def test_everything_is_done_with_keys_alone(read, clinic):
     keys.press("ArrowLeft")
     keys.press("ArrowLeft")
     assert reader.tab.evaluate("Array.from(tanbark.app.likelihoods[3])") == pytest.approx([1.0, 0.8])
-    tabs = reader.tab.locator('#list-view .card[data-node="2"] .pick[tabindex="0"]')
+    tabs = reader.tab.locator('#list .card[data-node="2"] .pick[tabindex="0"]')
     assert tabs.count() == 1
 
 
 def test_everything_has_a_name_for_those_who_listen(read, clinic):
-    reader = read().open(clinic[0])
+    reader = read().open(clinic[0], view="list")
     reader.state(3, 1).click()
     reader.tab.locator("#tab-list").click()
     nameless = reader.tab.evaluate(
@@ -121,7 +121,7 @@ def test_everything_has_a_name_for_those_who_listen(read, clinic):
     assert "ill: " in shown(reader, "#live")
     assert reader.tab.locator("#live").get_attribute("aria-live") == "polite"
     tree = reader.tab.locator("body").aria_snapshot()
-    for part in ('heading "Posterior"', 'heading "What to ask next"', 'tab "List" [selected]', 'group "smoker"'):
+    for part in ('region "Answer"', 'heading "Why"', 'tab "List" [selected]', 'group "smoker"'):
         assert part in tree
 
 
@@ -166,7 +166,7 @@ def test_a_typed_number_falls_into_its_interval(read, clinic):
     clf, _ = clinic
     reader = read().open(clf)
     reader.tab.locator("#tab-list").click()
-    field = reader.tab.locator('#list-view [data-node="0"] .number')
+    field = reader.tab.locator('#list [data-node="0"] .number')
     field.fill("71.25")
     field.press("Enter")
     assert reader.posterior() == pytest.approx(clf.predict_proba(row_of(clf, age=71.25))[0], abs=1e-9)
@@ -177,20 +177,20 @@ def test_a_typed_number_falls_into_its_interval(read, clinic):
 
 def test_the_address_holds_the_scenario(read, clinic, tmp_path):
     clf, _ = clinic
-    reader = read().open(clf)
+    reader = read().open(clf, view="list")
     reader.state(1, 0).click()
-    reader.tab.locator('.middle .card[data-node="2"] .not').nth(0).click()
+    reader.tab.locator('#list .card[data-node="2"] .not').nth(0).click()
     reader.state(0, 1).focus()
     reader.tab.keyboard.press("ArrowLeft")
     expected = reader.posterior()
     scenario = reader.tab.evaluate("location.hash")
     assert "town=Bergen%2C%20west" in scenario
-    other = read().open(clf, scenario=scenario)
+    other = read().open(clf, scenario=scenario, view="list")
     assert other.posterior() == pytest.approx(expected, abs=1e-12)
     assert other.tab.evaluate("tanbark.app.likelihoods.filter((l) => l !== null).length") == 3
-    wrong = read().open(clf, scenario="#town=Atlantis&age=~1&%E0%A4%A=1&smoker=True")
+    wrong = read().open(clf, scenario="#town=Atlantis&age=~1&%E0%A4%A=1&smoker=True", view="list")
     assert wrong.posterior() == pytest.approx(clf.predict_proba(row_of(clf, smoker=True))[0], abs=1e-9)
-    assert "town=Atlantis" in shown(wrong, ".toast")
+    assert "town=Atlantis" in shown(wrong, ".notice")
 
 
 def test_scenarios_come_back_whatever_the_labels(read):
@@ -211,7 +211,7 @@ def test_scenarios_come_back_whatever_the_labels(read):
 
 def test_why_adds_up_and_any_state_can_be_explained(read, clinic):
     clf, _ = clinic
-    reader = read().open(clf)
+    reader = read().open(clf, view="list")
     reader.state(3, 1).click()
     reader.state(1, 0).click()
     reader.tab.locator("#label").select_option("0")
@@ -226,36 +226,44 @@ def test_why_adds_up_and_any_state_can_be_explained(read, clinic):
 
 
 def test_what_to_ask_next_leads_there(read, clinic):
-    reader = read().open(clinic[0])
+    reader = read().open(clinic[0]).wait()
     first = reader.tab.locator("#next li .link").first
     name = first.inner_text()
     first.click()
-    assert shown(reader, "#selected .name") == name
-    reader.tab.locator("#selected .pick").first.click()
+    assert shown(reader, "#question .ask-name") == name
+    reader.tab.locator("#question .ask-state").first.click()
+    reader.wait()
     assert name not in shown(reader, "#next")
+    assert name in shown(reader, "#evidence")
 
 
 def test_a_network_without_a_class_answers_for_any_variable(read):
-    reader = read().open(asia())
+    reader = read().open(asia(), view="list")
     assert reader.posterior() == pytest.approx(np.asarray(asia().query("dysp")), abs=1e-9)
     reader.tab.locator("#ask").select_option(label="lung")
     reader.state(6, 0).click()
     assert reader.posterior() == pytest.approx(np.asarray(asia().query("lung", {"xray": "yes"})), abs=1e-9)
     assert "@ask=lung" in reader.tab.evaluate("location.hash")
-    best = asia().mpe({"xray": "yes"})
+    predicted = asia().schema.columns[3].states()[int(np.argmax(reader.posterior()))]
+    best = asia().mpe({"xray": "yes", "lung": predicted})
+    reader.tab.locator("#panel-typical summary").first.click()
+    reader.wait()
     told = reader.tab.locator("#best .pairs div")
     found = dict(told.nth(k).inner_text().split("\n") for k in range(told.count()))
-    assert found == dict(best)
-    assert float(reader.tab.locator("#best p").get_attribute("data-exact")) == pytest.approx(best.log_joint, abs=1e-9)
+    assert found == {name: state for name, state in dict(best).items() if name != "lung"}
+    shown_log = float(reader.tab.locator("#best p").first.get_attribute("data-exact"))
+    assert shown_log == pytest.approx(best.log_joint, abs=1e-9)
+    assert asia().mpe({"xray": "yes"})["lung"] != predicted
+    assert "most probable complete case of all has lung = yes" in shown(reader, "#best")
 
 
 def test_tables_are_shown_on_demand(read, clinic):
     clf, _ = clinic
-    reader = read().open(clf)
+    reader = read().open(clf, view="list")
     reader.state(3, 1).click()
     node = next(node for node in range(4) if len(clf.dag_.parents[node]) > 1)
-    reader.tab.locator(f'.middle .card[data-node="{node}"] .name').click()
-    reader.tab.locator("#selected button", has_text="Table").click()
+    reader.tab.locator(f'#list .card[data-node="{node}"] .name').click()
+    reader.tab.locator("#editor button", has_text="Table").click()
     cells = reader.tab.locator("#table tbody td.value:not(.rows)")
     found = [float(cells.nth(k).get_attribute("title")) for k in range(cells.count())]
     axes = clf.network_.axes(node)
@@ -268,19 +276,19 @@ def test_tables_are_shown_on_demand(read, clinic):
 
 
 def test_odd_impossible_and_thin_evidence_is_warned_of(read):
-    reader = read().open(asia())
+    reader = read().open(asia(), view="list")
     reader.state(7, 0).click()
     assert reader.wait().tab.locator(".warning").count() == 0
     reader.state(0, 0).click()
     reader.state(1, 0).click()
     reader.wait()
     assert "Surprising evidence" in shown(reader, "#warnings")
-    impossible = read().open(five_nodes())
+    impossible = read().open(five_nodes(), view="list")
     impossible.state(2, 0).click()
     impossible.state(4, 1).click()
     assert "probability zero" in shown(impossible, "#warnings")
     X = pd.DataFrame({"a": list("pppppppppq"), "b": list("uvuvuvuvuv")})
-    thin = read().open(tb.NaiveBayes().fit(X, [0, 1] * 5))
+    thin = read().open(tb.NaiveBayes().fit(X, [0, 1] * 5), view="list")
     thin.state(0, 1).click()
     assert "Thin support: at most 1 training row" in shown(thin, "#warnings")
     assert "1 of 10 training rows had this value" in shown(thin, "#support")
@@ -288,13 +296,15 @@ def test_odd_impossible_and_thin_evidence_is_warned_of(read):
 
 def test_names_in_the_page_are_text(read):
     clf = nasty_model()
-    reader = read().open(clf, title=NASTY[0])
+    reader = read().open(clf, title=NASTY[0], view="list")
     for node in (1, 0):
         reader.state(0, 0).click()
-        reader.tab.locator(f'[role=tabpanel]:not([hidden]) .card[data-node="{node}"] .name').click()
-        reader.tab.locator("#selected button", has_text="Table").click()
+        reader.tab.locator(f'#list .card[data-node="{node}"] .name').click()
+        reader.tab.locator("#editor button", has_text="Table").click()
         reader.tab.keyboard.press("Escape")
-        reader.tab.locator("#tab-list").click()
+        for view in ("graph", "ask", "list"):
+            reader.tab.locator(f"#tab-{view}").click()
+        reader.wait()
     assert reader.tab.evaluate("window.hacked") is None
     assert reader.tab.locator("img").count() == 0
     assert shown(reader, "h1") == NASTY[0]
@@ -314,23 +324,23 @@ def wide():
 
 def test_two_hundred_features_are_a_list_with_a_search(read, wide):
     clf, X = wide
-    reader = read().open(clf)
+    reader = read().open(clf, view="list")
     assert reader.tab.locator("#tab-graph").is_disabled()
-    assert reader.tab.locator("#list-view .card").count() == 201
+    assert 9 <= reader.tab.locator("#list .card").count() < 60
     reader.tab.locator("#search").fill("gene 07")
-    assert reader.tab.locator("#list-view .card:visible").count() == 12
+    assert reader.tab.locator("#list .card:visible").count() == 12
     assert "12 of 201" in shown(reader, "#found")
     reader.state(77, 1).click()
     expected = clf.predict_proba(pd.DataFrame({name: [1.0 if name == "gene 077" else np.nan] for name in X}))[0]
     assert reader.posterior() == pytest.approx(expected, abs=1e-9)
     reader.tab.locator("#search").fill("")
     reader.tab.locator("#sort").select_option("information")
+    reader.wait()
     top = reader.tab.evaluate(
-        """[...document.querySelectorAll('#list-view .card')]
-        .sort((a, b) => a.style.order - b.style.order)[0].dataset.node"""
+        """[...document.querySelectorAll("#list .card")]
+        .find((card) => card.style.top === "0px" && card.style.left === "0px").dataset.node"""
     )
-    first = reader.tab.locator("#next .link").first.inner_text()
-    assert clf.schema_.names[int(top)] == first
+    assert int(top) == int(np.argmax(reader.tab.evaluate("tanbark.app.bits")))
     reader.tab.locator("#paste").click()
     reader.tab.locator("#row").fill(",".join(map(str, X.iloc[3])))
     reader.tab.locator("#take").click()
@@ -343,6 +353,7 @@ def test_a_drawing_in_layers_with_hidden_arcs_of_the_class(read):
     X = pd.DataFrame({f"v{k}": np.where(rng.random(300) < 0.5, y, rng.integers(0, 3, 300)) for k in range(20)})
     clf = tb.TAN().fit(X, pd.Series(y, name="type"))
     reader = read().open(clf)
+    reader.tab.locator("#tab-graph").click()
     assert reader.tab.locator(".box").count() == 21
     assert reader.tab.locator("path.arc").count() == 19
     reader.tab.locator('.box[data-node="4"]').click()
@@ -350,16 +361,17 @@ def test_a_drawing_in_layers_with_hidden_arcs_of_the_class(read):
     tops = {int(box.get_attribute("data-node")): box.bounding_box()["y"] for box in reader.tab.locator(".box").all()}
     for child, parents in enumerate(clf.dag_.parents):
         assert all(tops[parent] < tops[child] for parent in parents)
-    reader.tab.locator("#selected .pick").first.click()
+    reader.tab.locator("#editor .pick").first.click()
     assert "observed" in reader.tab.locator('.box[data-node="4"]').get_attribute("class")
-    before = reader.tab.evaluate("tanbark.app.graph.scale")
+    reader.tab.keyboard.press("Escape")
+    before = reader.tab.locator(".paper").evaluate("(paper) => paper.style.transform")
     reader.tab.locator("#larger").click()
-    assert reader.tab.evaluate("tanbark.app.graph.scale") > before
+    assert reader.tab.locator(".paper").evaluate("(paper) => paper.style.transform") != before
 
 
 def test_boxes_of_a_small_drawing_do_not_overlap(read, clinic):
     for model in (asia(), clinic[0], five_nodes()):
-        reader = read().open(model)
+        reader = read().open(model, view="graph")
         boxes = [card.bounding_box() for card in reader.tab.locator(".paper .card").all()]
         for k, a in enumerate(boxes):
             for b in boxes[:k]:
@@ -377,14 +389,14 @@ def background(reader):
 
 def test_light_dark_narrow_and_print(read, clinic, tmp_path):
     clf, _ = clinic
-    light = read(color_scheme="light").open(clf)
-    dark = read(color_scheme="dark").open(clf)
+    light = read(color_scheme="light").open(clf, view="list")
+    dark = read(color_scheme="dark").open(clf, view="list")
     assert min(background(light)) > 200
     assert max(background(dark)) < 60
     for scheme in (light, dark):
         picture = scheme.tab.screenshot()
         assert len(picture) > 20_000
-    narrow = read(viewport={"width": 380, "height": 800}).open(clf)
+    narrow = read(viewport={"width": 380, "height": 800}).open(clf, view="list")
     narrow.tab.locator("#tab-list").click()
     assert narrow.tab.evaluate("document.documentElement.scrollWidth") <= 380
     light.state(3, 1).click()
@@ -392,8 +404,11 @@ def test_light_dark_narrow_and_print(read, clinic, tmp_path):
     assert light.tab.pdf(format="A4").startswith(b"%PDF")
     light.tab.emulate_media(media="print")
     assert not light.tab.locator(".actions").is_visible()
-    assert light.tab.locator("#posterior").is_visible()
-    assert light.tab.locator("#why").is_visible()
+    assert not light.tab.locator("#answer").is_visible()
+    paper = shown(light, "#sheet")
+    for part in ("smoker\n= True", "yes\n", "90 % interval", "mainly because smoker = True", "Model ", "page.html#smoker=True"):
+        assert part in paper
+    assert light.tab.locator("#sheet .why").count() == 1
 
 
 def test_the_page_works_in_the_closed_frame_of_a_notebook(read, clinic, tmp_path):
@@ -403,17 +418,19 @@ def test_the_page_works_in_the_closed_frame_of_a_notebook(read, clinic, tmp_path
     reader = read()
     reader.tab.goto(outer.as_uri())
     inside = reader.tab.frame_locator("iframe")
+    inside.locator("#tab-list").click()
     inside.locator('.card[data-node="3"] .pick[data-state="1"]').click()
-    value = inside.locator("#posterior output").first.get_attribute("data-exact")
+    value = inside.locator('.answer-row[data-state="0"] output').get_attribute("data-exact")
     assert float(value) == pytest.approx(clf.predict_proba(row_of(clf, smoker=True))[0, 0], abs=1e-9)
 
 
 def test_intervals_and_support_are_shown(read, clinic):
     clf, _ = clinic
-    reader = read().open(clf)
+    reader = read().open(clf, view="list")
     reader.state(3, 1).click()
     reader.wait()
-    told = shown(reader, ".answer >> nth=0")
+    reader.tab.locator("#more-classes").click()
+    told = shown(reader, '.answer-row[data-state="0"]')
     low, high = clf.predict_proba_interval(row_of(clf, smoker=True), n_draws=600)
     numbers = [float(text) / 100 for text in told.split("90 % interval ")[1].replace(" %", "").split(" to ")]
     assert numbers == pytest.approx([low[0, 0], high[0, 0]], abs=0.02)

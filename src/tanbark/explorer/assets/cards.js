@@ -10,7 +10,7 @@ class Card {
     const { model } = app;
     this.rows = model.columns[node].labels.map((label, state) => this.makeRow(label, state));
     this.mark = h("span", { class: "mark" });
-    const name = h("button", { type: "button", class: "name", text: model.names[node], title: model.names[node], onclick: () => app.select(node) });
+    const name = h("button", { type: "button", class: "name", text: model.names[node], title: model.names[node], onclick: () => app.edit(node, name) });
     const tools = compact ? [] : this.makeTools();
     this.element = h(
       "div",
@@ -66,18 +66,22 @@ class Card {
   listen(pick, track, state) {
     let start = null;
     let dragged = false;
+    let last = -1;
     const move = (event) => {
       if (start === null) return;
       if (!dragged && Math.abs(event.clientX - start) < DRAG) return;
       dragged = true;
       const box = track.getBoundingClientRect();
       const fraction = Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
-      this.app.soften(this.node, state, Math.round(fraction * 100) / 100);
+      const value = Math.round(fraction * 100) / 100;
+      if (value !== last) this.app.soften(this.node, state, value, { drag: true });
+      last = value;
     };
     pick.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       start = event.clientX;
       dragged = false;
+      last = -1;
       pick.setPointerCapture(event.pointerId);
     });
     pick.addEventListener("pointermove", move);

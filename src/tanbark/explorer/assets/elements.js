@@ -23,14 +23,19 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-/* A probability for people: more digits near 0 and 1. */
-function percent(p) {
+/* A probability for people: more digits near 0 and 1, and in words beyond. */
+function percent(p, short = false) {
   if (p === 0) return "0 %";
-  if (p > 1 - 1e-12) return "100 %";
-  if (p < 5e-5) return p < 1e-12 ? "~ 0 %" : `${(100 * p).toExponential(0)} %`;
+  if (p === 1) return "100 %";
+  if (p < 1e-4) return short ? "< 0.01 %" : "below 0.01 %";
+  if (p > 1 - 1e-4) return short ? "> 99.99 %" : "above 99.99 %";
   const value = 100 * p;
-  const digits = value < 1 || value > 99 ? 2 : 1;
-  return value > 99.995 ? "> 99.99 %" : `${value.toFixed(digits)} %`;
+  return `${value.toFixed(value < 1 || value > 99 ? 2 : 1)} %`;
+}
+
+/* A probability in a sentence. */
+function roundPercent(p) {
+  return p < 0.01 || p > 0.99 ? percent(p) : `${Math.round(100 * p)} %`;
 }
 
 function signed(value, digits = 2) {

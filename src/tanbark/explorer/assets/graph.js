@@ -9,10 +9,10 @@ const BEND_WIDTH = 10;
 const MARGIN = 14;
 const LEAST_SCALE = 0.62; // below it a drawing is scrolled instead of made smaller
 
-class Graph {
-  constructor(app, layout) {
+class GraphView {
+  constructor(app) {
     this.app = app;
-    this.layout = layout;
+    this.layout = app.model.data.layout;
     this.full = app.model.names.length <= FULL_UP_TO;
     this.paper = h("div", { class: "paper" });
     this.holder = h("div", { class: "holder" }, this.paper);
@@ -21,8 +21,9 @@ class Graph {
   }
 
   mount(view) {
-    view.replaceChildren(this.holder);
-    this.view = view;
+    const zoom = (id, text, act) => h("button", { type: "button", id, text, onclick: act });
+    this.view = h("div", { id: "graph-view" }, this.holder);
+    view.replaceChildren(h("div", { class: "zoom" }, zoom("smaller", "−", () => this.zoom(this.scale / 1.25)), zoom("fit", "Fit", () => this.fit()), zoom("larger", "+", () => this.zoom(this.scale * 1.25))), this.view);
     this.paper.replaceChildren(...this.boxes.map((box) => box.element));
     this.place();
     this.drawArcs();
@@ -132,13 +133,6 @@ class Graph {
     this.zoom(Math.max(LEAST_SCALE, Math.min(1, room / this.size[0])));
   }
 
-  /* Make the drawing fit a sheet of paper, and give back the size it had. */
-  fitPaper() {
-    const before = this.scale;
-    this.zoom(Math.min(1, 690 / this.size[0], 960 / this.size[1]));
-    return before;
-  }
-
   zoom(scale) {
     this.scale = Math.max(0.15, Math.min(2, scale));
     this.paper.style.transform = `scale(${this.scale})`;
@@ -155,7 +149,7 @@ class Box {
     this.parts = app.model.columns[node].labels.map((_, state) => h("span", { class: `part part-${state % 6}` }));
     this.element = h(
       "button",
-      { type: "button", class: "box", onclick: () => app.select(node), "data-node": node },
+      { type: "button", class: "box", onclick: () => app.edit(node, this.element), "data-node": node },
       h("span", { class: "box-name", text: app.model.names[node], title: app.model.names[node] }),
       h("span", { class: "parts", "aria-hidden": "true" }, this.parts),
     );
@@ -173,3 +167,8 @@ class Box {
     this.element.title = `${app.model.names[node]}: ${app.model.label(node, top)} ${percent(marginal[top])}`;
   }
 }
+
+VIEWS.push({
+  id: "graph", title: "Graph", place: 20, make: (app) => new GraphView(app),
+  available: (model) => model.data.layout !== null || "Too many variables for a drawing",
+});

@@ -17,13 +17,12 @@ class Model {
     this.correction = data.correction === null ? null : new Correction(data.correction.families);
     this.rows = this.pool?.rows ?? data.rows;
     this.nothing = new Array(this.sizes.length).fill(null);
-    this.priors = this.engine.given(this.target, this.nothing).marginals;
   }
 
   /* log P(target = c, evidence) for every c, up to a constant; for the class as the classifier predicts it. */
   logJoint(target, likelihoods, base) {
     if (this.pooled(target)) return this.pool.withClass(this.pool.logits(likelihoods), likelihoods);
-    return this.corrected(target, likelihoods, this.engine.logJoint(target, likelihoods, base), base);
+    return this.corrected(target, likelihoods, this.engine.logJoint(target, likelihoods, base), () => this.engine.logJoint(target, this.nothing, base));
   }
 
   /* Whether the posterior of a column is that of pooled networks. */
@@ -33,10 +32,10 @@ class Model {
 
   /* For the class, log P(c) + temperature * log P(evidence | c) + correction. The correction counts with the fraction of
      the families that are complete, and reads states that are observed, not likelihoods. */
-  corrected(target, likelihoods, logs, base) {
+  corrected(target, likelihoods, logs, before = () => this.engine.logJoint(target, this.nothing)) {
     const { correction, data } = this;
     if (target !== data.target || (data.temperature === 1 && correction === null)) return logs;
-    const prior = this.engine.logJoint(target, this.nothing, base);
+    const prior = before();
     const change = new Float64Array(logs.length);
     let [fraction, temperature] = [1, data.temperature];
     if (correction !== null) {
@@ -50,6 +49,20 @@ class Model {
     });
   }
 
+  /* Whether the posterior of a column is that of the network itself. */
+  isPlain(target) {
+    return target !== this.data.target || (!this.weighted && this.correction === null && this.pool === null && this.data.temperature === 1);
+  }
+
+  /* The posterior of the target after one more state, from posteriors that are already there. */
+  after(target, likelihoods, found, node, state) {
+    const power = this.weighted ? this.data.exponents[node] : 1;
+    const logs = found.logs.map((log, c) => (found.perState[c] === null ? -Infinity : log + power * Math.log(found.perState[c][node][state])));
+    const known = likelihoods.slice();
+    known[node] = this.observed(node, state);
+    return normalise(this.corrected(target, known, logs)).probabilities;
+  }
+
   /* Posteriors of all columns; of the class as the classifier predicts it, of the others those of the network. */
   given(target, likelihoods) {
     const found = this.engine.given(target, likelihoods);
@@ -60,15 +73,23 @@ class Model {
     return { ...found, probabilities, marginals: found.marginals.map((marginal, node) => (node === target ? Float64Array.from(probabilities) : marginal)) };
   }
 
-  /* The likelihood of a column that is in a state; a number is kept where pooled networks have intervals of their own. */
+  /* The likelihood of a column that is in a state; a number is kept to be shown, and where pooled networks have intervals of
+     their own, its cell on their grid. */
   observed(node, state, value = NaN) {
     const likelihood = new Float64Array(this.sizes[node]);
     likelihood[state] = 1;
-    if (this.pool !== null && node !== this.data.target && this.pool.grid[node] !== null && Number.isFinite(value)) {
+    if (this.columns[node].kind !== "interval" || !Number.isFinite(value)) return likelihood;
+    likelihood.value = value;
+    if (this.pool !== null && node !== this.data.target && this.pool.grid[node] !== null) {
       const cell = this.pool.cell(node, value);
-      Object.assign(likelihood, { value, cells: [cell, cell] });
+      likelihood.cells = [cell, cell];
     }
     return likelihood;
+  }
+
+  /* The marginals before any evidence. */
+  get priors() {
+    return (this.before ??= this.given(this.target, this.nothing).marginals);
   }
 
   label(node, state) {
@@ -80,6 +101,7 @@ class Model {
 class NetworkEngine {
   constructor(data, sizes) {
     this.sizes = sizes;
+    this.tables = data.tables;
     this.tree = new JunctionTree({ sizes, cliques: data.cliques, above: data.above, home: data.home, axes: data.axes });
     this.base = this.tree.potentials(data.tables);
   }
@@ -116,11 +138,6 @@ class NetworkEngine {
 
   states(target) {
     return [...Array(this.sizes[target]).keys()];
-  }
-
-  /* Prepare other tables of the same families. */
-  prepare(tables) {
-    return this.tree.potentials(tables);
   }
 }
 
@@ -169,10 +186,6 @@ class WeightedNaive {
     const total = sum(found);
     return total > 0 ? found.map((value) => value / total) : found;
   }
-
-  prepare(tables) {
-    return tables;
-  }
 }
 
 /* Evidence with one column put into one state; null where the evidence already rules that out. */
@@ -203,9 +216,4 @@ function normalise(logs) {
   const values = logs.map((log) => Math.exp(log - top));
   const total = sum(values);
   return { probabilities: values.map((value) => value / total), log: top + Math.log(total) };
-}
-
-/* Whether a likelihood says nothing. */
-function isVacuous(likelihood) {
-  return likelihood.cells === undefined && likelihood.every((value) => value === 1);
 }

@@ -29,9 +29,9 @@ function facts(model) {
 function selectedNotes(app, node) {
   const { model } = app;
   const list = (title, nodes) =>
-    nodes.length === 0 ? null : h("p", { class: "small" }, `${title}: `, nodes.flatMap((other, k) => [k ? ", " : "", h("button", { type: "button", class: "link", text: model.names[other], onclick: () => app.select(other) })]));
+    nodes.length === 0 ? null : h("p", { class: "small" }, `${title}: `, nodes.flatMap((other, k) => [k ? ", " : "", h("button", { type: "button", class: "link", text: model.names[other], onclick: (event) => app.edit(other, app.editor.anchor ?? event.currentTarget) })]));
   const weight = model.weighted ? h("p", { class: "small", text: `Weight ${model.data.exponents[node].toPrecision(4)}` }) : null;
-  const ask = node === app.target || model.weighted ? null : h("button", { type: "button", class: "quiet", text: "Ask about this variable", onclick: () => app.ask(node) });
+  const ask = node === app.target || model.weighted ? null : h("button", { type: "button", class: "quiet", text: `What is ${model.names[node]}?`, title: "Ask for this variable instead", onclick: () => (app.closeEditor(), app.ask(node)) });
   return h("div", { class: "notes" }, list("Parents", model.parents[node]), list("Children", model.children[node].slice(0, 40)), weight, ask);
 }
 

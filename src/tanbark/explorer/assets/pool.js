@@ -133,7 +133,8 @@ class Pool {
   }
 
   /* For every column without evidence, by how many bits the entropy of the class is expected to fall when its state in
-     the first network is seen. How probable these states are is the weighted average of the networks. */
+     the first network is seen. How probable these states are is the weighted average of the networks; the posterior after
+     an interval is that of the cell in its middle, so that the correction reads a value. */
   *information(evidence) {
     const entered = this.kinds.map((_, kind) => this.entered(kind, evidence));
     const before = this.pooled(entered);
@@ -155,39 +156,40 @@ class Pool {
     for (const { kind, weight, columns, network } of this.members) {
       const keep = columns.indexOf(column);
       if (keep < 0 || outcomes.length < 2) continue;
-      const likelihoods = outcomes.map((outcome) => this.likelihood(kind, column, outcome));
+      const likelihoods = outcomes.flatMap(({ whole, middle }) => [this.likelihood(kind, column, whole), this.likelihood(kind, column, middle)]);
       const given = this.conditional(network, chosen(entered[kind], columns), keep, likelihoods);
       weights += weight;
       outcomes.forEach((_, s) => {
         for (let c = 0; c < n; c++) {
-          pooled[s][c] += weight * Math.log(given[s * n + c]);
-          chances[s] += weight * probabilities[c] * given[s * n + c];
+          chances[s] += weight * probabilities[c] * given[2 * s * n + c];
+          pooled[s][c] += weight * Math.log(given[(2 * s + 1) * n + c]);
         }
       });
       yield;
     }
     if (weights === 0) return 0;
-    const after = outcomes.map((outcome, s) => {
+    const after = outcomes.map(({ middle }, s) => {
       if (!(chances[s] > 0)) return 0;
       const known = evidence.slice();
-      known[column] = outcome;
+      known[column] = middle;
       return (chances[s] / weights) * entropy(normalise(this.withClass(this.combined(pooled[s], this.change(known)), evidence)).probabilities);
     });
     return entropy(probabilities) - sum(after);
   }
 
-  /* Every state that a column has in the first network, as evidence. */
+  /* Every state that a column has in the first network, as evidence: the whole of it, and the cell in its middle. */
   outcomes(column) {
     const size = this.columns[column].labels.length;
     const lookup = this.kinds[0].lookups[column];
     return Array.from({ length: this.kinds[0].sizes[column] }, (_, state) => {
-      const found = new Float64Array(size);
-      if (this.grid[column] === null) found[state] = 1;
-      else {
-        found.fill(1);
-        found.cells = [lookup.indexOf(state), lookup.lastIndexOf(state)];
+      const whole = new Float64Array(size);
+      if (this.grid[column] === null) {
+        whole[state] = 1;
+        return { whole, middle: whole };
       }
-      return found;
+      const [first, last] = [lookup.indexOf(state), lookup.lastIndexOf(state)];
+      const cells = (from, to) => Object.assign(new Float64Array(size).fill(1), { cells: [from, to] });
+      return { whole: cells(first, last), middle: cells((first + last) >> 1, (first + last) >> 1) };
     });
   }
 
@@ -234,11 +236,6 @@ function isNumber(given) {
 /* The evidence of some of the columns. */
 function chosen({ states, soft }, columns) {
   return [columns.map((column) => states[column]), columns.map((column) => soft[column])];
-}
-
-/* Entropy in bits. */
-function entropy(probabilities) {
-  return probabilities.reduce((all, p) => (p > 0 ? all - (p * Math.log(p)) / NATS_PER_BIT : all), 0);
 }
 
 /* Logarithms of likelihoods with their entries drawn: beta variates with the same mean and variance. */

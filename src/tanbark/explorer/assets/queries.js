@@ -12,6 +12,30 @@ function posterior(model, target, likelihoods) {
   return { ...found, impossible: false };
 }
 
+/* What the page shows at once: the posterior of the target; those of the other columns are computed when they are read. */
+class Found {
+  constructor(model, target, likelihoods) {
+    Object.assign(this, { model, target, likelihoods, known: null });
+    const { probabilities, log } = normalise(model.logJoint(target, likelihoods));
+    this.impossible = probabilities === null;
+    this.probabilities = probabilities ?? normalise(model.logJoint(target, model.nothing)).probabilities;
+    this.log = log;
+    this.best = this.probabilities.indexOf(Math.max(...this.probabilities));
+  }
+
+  get whole() {
+    return (this.known ??= posterior(this.model, this.target, this.likelihoods));
+  }
+
+  get marginals() {
+    return this.whole.marginals;
+  }
+
+  get perState() {
+    return this.whole.perState;
+  }
+}
+
 /* The mutual information of each column with the target, in bits, given the evidence. */
 function information(model, target, found) {
   return model.sizes.map((size, node) => {
@@ -26,6 +50,26 @@ function information(model, target, found) {
     }
     return Math.max(0, nats / NATS_PER_BIT);
   });
+}
+
+/* By how many bits the entropy of the target is expected to fall when each column is seen: the mutual information, unless
+   the posterior of the class is tempered, weighted or corrected. How probable the states are is the network's word. */
+function* informationOf(model, target, likelihoods) {
+  const found = posterior(model, target, likelihoods);
+  if (model.isPlain(target) || found.impossible) return information(model, target, found);
+  const before = entropy(found.probabilities);
+  const bits = model.sizes.map(() => 0);
+  for (let node = 0; node < bits.length; node++) {
+    if (node === target || likelihoods[node] !== null || model.sizes[node] < 2) continue;
+    let after = 0;
+    for (let s = 0; s < model.sizes[node]; s++) {
+      const chance = found.perState.reduce((all, given, c) => all + (given === null ? 0 : found.probabilities[c] * given[node][s]), 0);
+      if (chance > 0) after += chance * entropy(model.after(target, likelihoods, found, node, s));
+    }
+    bits[node] = Math.max(0, before - after);
+    yield;
+  }
+  return bits;
 }
 
 /* How the log-odds of one state of the target come about: the prior, then every piece of evidence, parents
@@ -70,18 +114,6 @@ function* leaveOneOut(model, likelihoods) {
   return found.sort((a, b) => a.probability - b.probability);
 }
 
-/* The state that evidence puts a column into, or -1 where it leaves more than one. */
-function hardState(likelihood) {
-  if (likelihood === null) return -1;
-  let found = -1;
-  for (let s = 0; s < likelihood.length; s++) {
-    if (likelihood[s] === 0) continue;
-    if (found >= 0 || likelihood[s] !== 1) return -1;
-    found = s;
-  }
-  return found;
-}
-
 /* Training rows with the value of a column and those of its parents that are set; null where nothing is. */
 function supportOf(model, node, likelihoods) {
   const { counts, axes: all, target } = model.data;
@@ -112,4 +144,9 @@ function support(model, likelihoods) {
     if (rows !== null && rows < least.rows) least = { rows, node };
   });
   return least;
+}
+
+/* Entropy in bits. */
+function entropy(probabilities) {
+  return probabilities.reduce((all, p) => (p > 0 ? all - (p * Math.log(p)) / NATS_PER_BIT : all), 0);
 }

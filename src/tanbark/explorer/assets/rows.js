@@ -109,3 +109,13 @@ function columnsInOrder(model, length) {
       "Paste them all, in this order, or put a line of names above.",
   );
 }
+
+/* The evidence of a row that was read. */
+function rowEvidence(model, read) {
+  const found = model.nothing.slice();
+  for (const [node, state] of read.states) {
+    const likelihood = model.observed(node, state, read.numbers.get(node));
+    if (!isVacuous(likelihood)) found[node] = likelihood;
+  }
+  return found;
+}

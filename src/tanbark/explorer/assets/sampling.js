@@ -43,16 +43,15 @@ function drawState(chances, random) {
   return chances.length - 1;
 }
 
-/* A row drawn from the network, parents first. */
-function drawRow(model, random) {
-  const states = new Array(model.sizes.length).fill(-1);
-  for (const node of model.order) {
-    const axes = model.data.axes[node];
-    const own = axes.indexOf(node);
-    const step = product(axes.slice(own + 1), model.sizes);
-    const start = axes.reduce((place, axis) => place * model.sizes[axis] + (axis === node ? 0 : states[axis]), 0);
-    const table = model.data.tables[node];
-    states[node] = drawState(Array.from({ length: model.sizes[node] }, (_, s) => table[start + s * step]), random);
+/* A row drawn from the part of a network, parents first. */
+function drawRow(part, random) {
+  const { sizes, axes, engine } = part;
+  const states = new Array(sizes.length).fill(0);
+  for (const node of part.order) {
+    const own = axes[node].indexOf(node);
+    const step = product(axes[node].slice(own + 1), sizes);
+    const start = axes[node].reduce((place, axis) => place * sizes[axis] + (axis === node ? 0 : states[axis]), 0);
+    states[node] = drawState(Array.from({ length: sizes[node] }, (_, s) => engine.tables[node][start + s * step]), random);
   }
   return states;
 }
@@ -60,43 +59,65 @@ function drawRow(model, random) {
 /* The fraction of rows drawn from the model that are at most as probable as the evidence, in the same columns. */
 function* surprise(model, likelihoods) {
   const observed = likelihoods.flatMap((likelihood, node) => (hardState(likelihood) >= 0 ? [node] : []));
-  const hard = likelihoods.map((likelihood) => (hardState(likelihood) >= 0 ? likelihood : null));
-  const own = model.engine.logEvidence(hard);
+  const part = new Part(model, observed);
+  yield;
+  const entered = part.nodes.map((node) => (hardState(likelihoods[node]) >= 0 ? likelihoods[node] : null));
+  const own = part.engine.logEvidence(entered);
   const random = makeRandom(7);
   let atMost = 0;
   for (let draw = 0; draw < DRAWS; draw++) {
-    const states = drawRow(model, random);
-    const entered = model.nothing.slice();
-    for (const node of observed) {
-      entered[node] = new Float64Array(model.sizes[node]);
-      entered[node][states[node]] = 1;
-    }
-    atMost += model.engine.logEvidence(entered) <= own + 1e-9;
+    const states = drawRow(part, random);
+    const drawn = entered.map((likelihood, k) => {
+      if (likelihood === null) return null;
+      const found = new Float64Array(part.sizes[k]);
+      found[states[k]] = 1;
+      return found;
+    });
+    atMost += part.engine.logEvidence(drawn) <= own + 1e-9;
     yield;
   }
   return { fraction: atMost / DRAWS, draws: DRAWS, log: own };
 }
 
-/* Tables drawn from the Dirichlet distributions that the counts leave them; fixed tables stay. */
-function drawTables(model, random) {
-  const { tables, counts, mass, axes, weights } = model.data;
-  return tables.map((table, node) => {
-    if (mass[node] === null) return table;
-    const step = product(axes[node].slice(axes[node].indexOf(node) + 1), model.sizes);
-    const size = model.sizes[node];
-    const power = weights === null ? 1 : weights[node];
-    if (mass[node].levels) return drawLevels(mass[node], size, random, power);
-    const found = new Float64Array(table.length);
-    for (let block = 0; block < table.length; block += step * size) {
-      for (let inner = 0; inner < step; inner++) {
-        const cells = Array.from({ length: size }, (_, s) => block + s * step + inner);
-        drawCells(cells.map((i) => counts[node][i] + (typeof mass[node] === "number" ? mass[node] : mass[node][i])), random, power).forEach(
-          (value, s) => (found[cells[s]] = value),
-        );
-      }
+/* A CPT from the Dirichlet distributions that the counts leave it; a fixed one stays. Only distributions that the evidence
+   allows are drawn: the others are multiplied by zero. */
+class DrawnTable {
+  constructor(model, node, likelihoods) {
+    const { tables, counts, mass, axes, weights } = model.data;
+    const all = axes[node];
+    this.mass = mass[node];
+    this.table = Float64Array.from(tables[node]);
+    this.size = model.sizes[node];
+    this.step = product(all.slice(all.indexOf(node) + 1), model.sizes);
+    this.power = weights === null ? 1 : weights[node];
+    if (this.mass === null || this.mass.levels) return;
+    this.shapes = Float64Array.from(counts[node], (n, i) => n + (typeof this.mass === "number" ? this.mass : this.mass[i]));
+    this.logs = new Float64Array(this.size);
+    this.starts = [0];
+    for (const axis of all) {
+      const step = product(all.slice(all.indexOf(axis) + 1), model.sizes);
+      const open = axis === node ? [0] : [...Array(model.sizes[axis]).keys()].filter((s) => likelihoods[axis] === null || likelihoods[axis][s] > 0);
+      this.starts = this.starts.flatMap((start) => open.map((s) => start + s * step));
     }
-    return found;
-  });
+  }
+
+  draw(random) {
+    if (this.mass === null) return this.table;
+    if (this.mass.levels) return drawLevels(this.mass, this.size, random, this.power);
+    const { table, shapes, logs, size, step, power } = this;
+    for (const start of this.starts) {
+      let [top, total, known] = [-Infinity, 0, false];
+      for (let s = 0; s < size; s++) known ||= shapes[start + s * step] > 0;
+      for (let s = 0; s < size; s++) {
+        const shape = known ? shapes[start + s * step] : 1; // neither a row nor prior mass: any is as likely as any other
+        logs[s] = shape > 0 ? power * drawLogGamma(shape, random) : -Infinity;
+        if (logs[s] > top) top = logs[s];
+      }
+      for (let s = 0; s < size; s++) total += logs[s] = Math.exp(logs[s] - top);
+      for (let s = 0; s < size; s++) table[start + s * step] = logs[s] / total;
+    }
+    return table;
+  }
 }
 
 /* A hierarchical table: every level is drawn around the level with one parent fewer, which was drawn before. */
@@ -144,10 +165,19 @@ function* intervals(model, target, likelihoods, level, draws = model.pooled(targ
 }
 
 function* drawnPosteriors(model, target, likelihoods, draws, random) {
+  const asked = [target, ...likelihoods.flatMap((likelihood, node) => (likelihood === null ? [] : [node]))];
+  const part = model.weighted ? null : new Part(model, asked);
+  yield;
+  const nodes = part === null ? model.names.map((_, node) => node) : part.nodes;
+  const wanted = new Set(asked);
+  const tables = nodes.map((node) => (part !== null || wanted.has(node) ? new DrawnTable(model, node, likelihoods) : { draw: () => model.data.tables[node] }));
+  yield;
   const drawn = [];
+  let base;
   for (let draw = 0; draw < draws; draw++) {
-    const base = model.engine.prepare(drawTables(model, random));
-    const { probabilities } = normalise(model.logJoint(target, likelihoods, base));
+    const entries = tables.map((table) => table.draw(random));
+    base = part === null ? entries : part.engine.tree.potentials(entries, base);
+    const { probabilities } = normalise((part ?? model).logJoint(target, likelihoods, base));
     if (probabilities !== null) drawn.push(probabilities);
     yield;
   }

@@ -1,12 +1,13 @@
 /* The evidence as part of the page's address, so that a scenario can be sent on: name=label for a state,
    name==13.5 for a number, name=!label,label for states that are ruled out, name=~1,0.4 for likelihoods, @ask=name for
-   another question. */
+   another question, @model=1f2e3d4c for the model that it was written with. */
 
-function writeScenario(model, target, likelihoods) {
+function writeScenario(model, target, likelihoods, modelId = "") {
   const parts = target === model.target ? [] : [`@ask=${encodeURIComponent(model.names[target])}`];
   likelihoods.forEach((likelihood, node) => {
     if (likelihood !== null) parts.push(`${encodeURIComponent(model.names[node])}=${writeLikelihood(model, node, likelihood)}`);
   });
+  if (parts.length && modelId) parts.push(`@model=${modelId}`);
   return parts.join("&");
 }
 
@@ -29,7 +30,7 @@ function escapeMark(text) {
 
 /* Read what writeScenario wrote; what this model does not know is left out and named. */
 function readScenario(model, text) {
-  const found = { target: model.target, likelihoods: model.nothing.slice(), unknown: [] };
+  const found = { target: model.target, likelihoods: model.nothing.slice(), unknown: [], modelId: null };
   for (const part of text.replace(/^#/, "").split("&").filter(Boolean)) {
     const at = part.indexOf("=");
     try {
@@ -45,6 +46,10 @@ function readScenario(model, text) {
 function takePart(model, key, value, found) {
   if (key === "@ask") {
     found.target = nodeNamed(model, decodeURIComponent(value));
+    return;
+  }
+  if (key === "@model") {
+    found.modelId = value;
     return;
   }
   const node = nodeNamed(model, decodeURIComponent(key));
@@ -87,4 +92,14 @@ function readable(part) {
   } catch {
     return part;
   }
+}
+
+/* A sentence where an address does not fit this model, or null. */
+function scenarioReport(app, { unknown, modelId, likelihoods }) {
+  const other = modelId !== null && modelId !== app.modelId;
+  if (!unknown.length && !other) return null;
+  const taken = likelihoods.filter((likelihood) => likelihood !== null).length;
+  const head = other ? `This link was made with another model (${modelId}; this is ${app.modelId}). ` : "";
+  if (!unknown.length) return `${head}All ${taken} of its values exist here as well and are taken; check that they mean the same.`;
+  return `${head}${taken} of ${taken + unknown.length} values of the link are taken. Not known to this model and left out: ${unknown.join("; ")}`;
 }

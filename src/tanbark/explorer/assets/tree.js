@@ -33,9 +33,9 @@ class JunctionTree {
     return { clique, inner, size: this.sizes[node] };
   }
 
-  /* Multiply the tables of the families into their cliques. */
-  potentials(tables) {
-    const found = this.lengths.map((length) => new Float64Array(length).fill(1));
+  /* Multiply the tables of the families into their cliques; `found` may hold other potentials that are no longer needed. */
+  potentials(tables, found = this.lengths.map((length) => new Float64Array(length))) {
+    for (const values of found) values.fill(1);
     this.where ??= tables.map((_, node) => spread(this.cliques[this.home[node]], this.axes[node], this.sizes));
     tables.forEach((table, node) => {
       const clique = this.home[node];

@@ -1,0 +1,1 @@
+"""How quickly the explorer page answers."""
