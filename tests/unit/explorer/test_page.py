@@ -20,7 +20,9 @@ from tanbark.explorer.page import SCRIPTS
 def parts(page):
     script = re.search(r"<script>(.*)</script>", page, re.DOTALL).group(1)
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL).group(1)
-    data = re.search(r'<script type="application/json" id="model" data-id="[0-9a-f]{8}">(.*?)</script>', page, re.DOTALL).group(1)
+    data = re.search(
+        r'<script type="application/json" id="model" data-id="[0-9a-f]{8}">(.*?)</script>', page, re.DOTALL
+    ).group(1)
     policy = html.unescape(re.search(r'Content-Security-Policy" content="(.*?)"', page).group(1))
     return script, style, data, policy
 
@@ -93,6 +95,6 @@ def test_explore_writes_a_file_and_gives_the_page(tmp_path):
 
 def test_a_notebook_shows_the_page_in_a_closed_frame():
     shown = make_page(asia())._repr_html_()
-    assert shown.startswith('<iframe sandbox="allow-scripts" srcdoc="')
+    assert shown.startswith('<iframe sandbox="allow-scripts allow-downloads" srcdoc="')
     assert html.unescape(re.search(r'srcdoc="(.*?)"', shown, re.DOTALL).group(1)) == make_page(asia()).html
     assert repr(make_page(asia())).startswith("Page(")

@@ -406,7 +406,14 @@ def test_light_dark_narrow_and_print(read, clinic, tmp_path):
     assert not light.tab.locator(".actions").is_visible()
     assert not light.tab.locator("#answer").is_visible()
     paper = shown(light, "#sheet")
-    for part in ("smoker\n= True", "yes\n", "90 % interval", "mainly because smoker = True", "Model ", "page.html#smoker=True"):
+    for part in (
+        "smoker\n= True",
+        "yes\n",
+        "90 % interval",
+        "mainly because smoker = True",
+        "Model ",
+        "page.html#smoker=True",
+    ):
         assert part in paper
     assert light.tab.locator("#sheet .why").count() == 1
 
