@@ -82,7 +82,12 @@ def measure_all(only: str | None) -> list[dict[str, Any]]:
                     page = browser.new_page(viewport={"width": width, "height": height})
                     page.goto(file.as_uri())
                     opened = page.evaluate("tanbark.opened")
-                    line = {"model": name, "window": f"{width}x{height}", "view": view, "kb": file.stat().st_size // 1000}
+                    line = {
+                        "model": name,
+                        "window": f"{width}x{height}",
+                        "view": view,
+                        "kb": file.stat().st_size // 1000,
+                    }
                     lines.append(line | {"open": round(opened, 1)} | measure(page, view))
                     print(row(lines[-1]), flush=True)
                     page.close()

@@ -131,7 +131,9 @@ def _validation_rows(
     if name not in whole.column_names:
         msg = f"--rows {table} has no column {name!r}, the class, to compare predictions with."
         raise InputError(f"{msg}{nearest(name, list(whole.column_names))}")
-    return {"X": features, "y": whole.column(name).to_numpy(zero_copy_only=False)}
+    labels = whole.column(name)
+    known = labels.is_valid()  # rows without a class cannot be measured
+    return {"X": features.filter(known), "y": labels.filter(known).to_numpy(zero_copy_only=False)}
 
 
 @click.command(short_help="Print the network and its tables.")

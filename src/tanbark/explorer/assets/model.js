@@ -104,7 +104,7 @@ class Model {
     }
     for (const [node, table] of this.original) if (table === this.data.tables[node]) this.original.delete(node);
     this.edited = this.original.size > 0;
-    this.engine.base = this.engine.prepare(this.data.tables);
+    Object.assign(this.engine, { tables: this.data.tables, base: this.engine.tree.potentials(this.data.tables) });
     this.before = undefined;
   }
 
