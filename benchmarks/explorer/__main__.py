@@ -27,8 +27,8 @@ from benchmarks.explorer.models import models
 from tanbark.explorer import write_page
 
 CLICKS = 6
-WINDOWS = ((1440, 900), (390, 844))
-VIEWS = ("ask", "list")
+WINDOWS = ((1440, 900),)
+VIEWS = ("ask",)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 MEASURE = """async ([view, clicks]) => {
   const { app } = tanbark;

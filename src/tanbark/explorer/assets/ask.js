@@ -9,6 +9,10 @@ class AskView {
     this.node = null; // the question that is shown
     this.wanted = null; // one that the reader has chosen
     this.matches = null;
+    this.card = null;
+    const { arranged, groups } = app.model.data;
+    this.groups = groups ?? [];
+    this.places = arranged?.some((node, k) => node !== k) ? Object.fromEntries(arranged.map((node, k) => [node, k])) : null;
     app.events.addEventListener("bits", () => app.view === "ask" && this.choose());
   }
 
@@ -30,15 +34,13 @@ class AskView {
     return node !== app.target && app.likelihoods[node] === null && !app.skipped.has(node) && app.model.sizes[node] > 1;
   }
 
-  /* All open questions, the most telling first, or in the order that the page was made with. */
+  /* All open questions, the most telling first, unless the page was made with an order, or group by group. */
   ranked() {
-    const { app } = this;
-    const { bits, model } = app;
-    const given = model.data.questions?.order ?? null;
-    const place = given === null ? null : new Map(given.map((node, k) => [node, k]));
+    const { bits, model } = this.app;
     const open = model.names.map((_, node) => node).filter((node) => this.isOpen(node));
-    const rank = (node) => place?.get(node) ?? Infinity;
-    return open.sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)) || bits[b] - bits[a] || a - b);
+    const rank = (node) => this.places?.[node] ?? this.groups.findIndex(({ nodes }) => nodes.includes(node)) >>> 0;
+    const ranks = new Map(open.map((node) => [node, rank(node)]));
+    return open.sort((a, b) => ranks.get(a) - ranks.get(b) || bits[b] - bits[a] || a - b);
   }
 
   choose() {
@@ -46,9 +48,8 @@ class AskView {
     const ranked = this.ranked();
     const [first] = ranked;
     if (this.wanted !== null && !this.isOpen(this.wanted)) this.wanted = null;
-    const ordered = first !== undefined && (app.model.data.questions?.order ?? []).includes(first);
-    const useful = first !== undefined && (ordered || app.bits[first] >= USEFUL);
-    const node = this.wanted ?? (useful ? first : null);
+    const useful = ranked.filter((node) => app.bits[node] >= USEFUL);
+    const node = this.wanted ?? (this.places === null ? useful[0] : first) ?? null;
     this.question.classList.remove("wait");
     if (node === null) this.showEnd(ranked);
     else if (node !== this.node || this.card === null) this.showQuestion(node);
@@ -68,8 +69,8 @@ class AskView {
   }
 
   showTelling(node) {
-    const group = (this.app.model.data.questions?.groups ?? []).find(({ columns }) => columns.includes(node));
-    this.card.telling.textContent = `${group === undefined ? "" : `${group.name} · `}expected information ${bitsText(this.app.bits[node])}`;
+    const group = this.groups.find(({ nodes }) => nodes.includes(node));
+    this.card.telling.textContent = `${group === undefined ? "" : `${group.title} · `}expected to tell ${bitsText(this.app.bits[node])} about ${this.app.model.names[this.app.target]}`;
   }
 
   showEnd(ranked) {
@@ -88,7 +89,7 @@ class AskView {
   showOthers(ranked) {
     const { app } = this;
     const shown = (this.matches === null ? ranked : ranked.filter((node) => this.matches[node])).slice(0, OTHERS_SHOWN);
-    const most = Math.max(...ranked.map((node) => app.bits[node]), 1e-12);
+    const most = ranked.reduce((all, node) => Math.max(all, app.bits[node]), 1e-12);
     this.aside.hidden = ranked.length === 0;
     this.others.replaceChildren(...shown.map((node) => {
       const fill = h("span", { class: "fill" });
@@ -119,8 +120,7 @@ class AskView {
   }
 
   onKey(event) {
-    if (this.card === null || this.card === undefined) return;
-    this.card.onKey(event);
+    this.card?.onKey(event);
   }
 }
 

@@ -167,6 +167,11 @@ class NetworkEngine {
   states(target) {
     return [...Array(this.sizes[target]).keys()];
   }
+
+  /* Prepare other tables of the same families. */
+  prepare(tables) {
+    return this.tree.potentials(tables);
+  }
 }
 
 /* Naive Bayes whose probabilities are raised to weights: what is not observed drops out, and the likelihood of what is

@@ -74,7 +74,7 @@ class Shell {
 
   updateView(found) {
     const view = this.current();
-    if (view === null) return;
+    if (view === null || document.documentElement.clientWidth === 0) return; // a frame that is not shown has no sizes
     if (view.made === null) {
       view.made = view.make(this.app);
       view.made.mount(view.place);
@@ -85,6 +85,7 @@ class Shell {
   /* The page has another size, or a frame that was hidden is shown. */
   resized() {
     if (document.documentElement.clientWidth === 0) return;
+    if (this.current() !== null && this.current().made === null && this.app.found !== undefined) this.updateView(this.app.found);
     document.documentElement.style.setProperty("--bar", `${byId("answer").offsetHeight}px`);
     this.current()?.made?.resize?.();
     for (const panel of this.panels) if (panel.element.open) panel.made?.resize?.();

@@ -80,16 +80,17 @@ class WhyPanel {
     const { app } = this;
     const { model } = app;
     const { likelihoods } = this.result;
-    const bar = h("span", { class: part.nats < 0 ? "against" : "for" });
-    setWidth(bar, unit.size(part) / most / 2);
     const named = part.text === undefined;
+    const start = part.node === null && this.unit === "points"; // where it begins, not a change
+    const bar = h("span", { class: start ? "start" : part.nats < 0 ? "against" : "for" });
+    setWidth(bar, unit.size(part) / most / 2);
     const text = part.text ?? `${model.names[part.node]} ${describe(model, part.node, likelihoods[part.node])}`;
     const open = named ? h("button", { type: "button", class: "link", text, onclick: () => app.edit(part.node, open) }) : h("span", { text });
     const given = named ? givenText(model, part.node, app.target, likelihoods) : "";
     return h("tr", {},
       h("th", { scope: "row" }, open, given ? h("span", { class: "small given", text: given }) : null),
       h("td", { class: "two-sided", "aria-hidden": "true" }, bar),
-      h("td", { class: "value", text: unit.text(part.value), title: `${part.nats} nats`, "data-exact": part.nats }));
+      h("td", { class: "value", text: start ? percent(part.value / 100, true) : unit.text(part.value), title: `${part.nats} nats`, "data-exact": part.nats }));
   }
 }
 
