@@ -24,7 +24,7 @@ class DecidePanel {
     const states = model.columns[target].shown;
     this.state = threshold?.state ?? states.length - 1;
     const t = threshold?.p ?? 0.5;
-    [this.miss, this.alarm] = t <= 0.5 ? [round3((1 - t) / t), 1] : [1, round3(t / (1 - t))];
+    [this.miss, this.alarm] = t <= 0.5 ? [shortNumber((1 - t) / t), 1] : [1, shortNumber(t / (1 - t))];
     this.question = 0;
     const number = (key, label) => {
       const input = h("input", { type: "number", min: 0, step: "any", id: `cost-${key}`, value: this[key], oninput: () => this.take(key, input) });
@@ -79,15 +79,15 @@ class DecidePanel {
     }
     this.alarm = (this.miss > 0 ? this.miss : 1) * (t / (1 - t));
     if (this.miss === 0) this.miss = 1;
-    this.inputs.alarm.value = round3(this.alarm);
-    this.inputs.miss.value = round3(this.miss);
+    this.inputs.alarm.value = shortNumber(this.alarm);
+    this.inputs.miss.value = shortNumber(this.miss);
     this.changed(false);
   }
 
   showThreshold() {
     if (this.limit === undefined) return;
     const t = costThreshold(this.costs(), this.state);
-    this.limit.value = t === null ? "" : round3(100 * t);
+    this.limit.value = t === null ? "" : shortNumber(100 * t);
   }
 
   changed(withThreshold = true) {
@@ -147,7 +147,7 @@ class DecidePanel {
   }
 }
 
-function round3(value) {
+function shortNumber(value) {
   return Number(value.toPrecision(4));
 }
 

@@ -134,7 +134,7 @@ class ManyRows {
     this.probabilities.set(probabilities, row * n);
     this.best[row] = argmax(probabilities);
     this.supports[row] = support(model, evidence)?.rows ?? NaN;
-    this.logs[row] = model.weighted ? NaN : found.probabilities === null ? -Infinity : model.engine.logEvidence(evidence);
+    this.logs[row] = model.weighted ? NaN : model.isPlain(target) ? found.log : model.engine.logEvidence(evidence);
     const key = evidence.map((likelihood) => (likelihood === null ? "0" : "1")).join("");
     if (!this.patterns.has(key)) this.patterns.set(key, this.patterns.size);
     this.kinds[row] = this.patterns.get(key);

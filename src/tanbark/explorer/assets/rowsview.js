@@ -316,7 +316,9 @@ class RowsTable {
 
 /* "79 – 100 %" */
 function shortRange([low, high]) {
-  const text = (p) => (p < 0.01 || p > 0.99 ? (100 * p).toFixed(p === 0 || p === 1 ? 0 : 2) : (100 * p).toFixed(1));
+  if (low > 1 - 1e-4) return "> 99.99 %";
+  if (high < 1e-4) return "< 0.01 %";
+  const text = (p) => (100 * p).toFixed(p > 1e-4 && p < 1 - 1e-4 ? (p < 0.01 || p > 0.99 ? 2 : 1) : 0);
   return `${text(low)} – ${text(high)} %`;
 }
 
