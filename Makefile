@@ -23,9 +23,10 @@ test-oldest: $(OLDEST)/.test
 	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python -m pytest -n auto --dist loadgroup -W default tests \
 	  --ignore=tests/docs --ignore=tests/unit/explorer
 
-# the browser of the tests that read the explorer page; without it they are skipped
+# the browser of the tests that read the explorer page, and axe-core to check it; without them they are skipped
 browser:
 	scripts/install_browser.sh
+	scripts/install_axe.sh
 
 # what the tests on a local Spark run on; without it they are skipped
 java:

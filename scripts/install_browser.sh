@@ -11,4 +11,4 @@ fi
 run=()
 if [ "$(id -u)" -ne 0 ]; then run=(sudo); fi
 "${run[@]}" apt-get update -qq
-DEBIAN_FRONTEND=noninteractive "${run[@]}" apt-get install -y -qq --no-install-recommends chromium >/dev/null
+DEBIAN_FRONTEND=noninteractive "${run[@]}" apt-get install -y -qq --no-install-recommends chromium npm >/dev/null

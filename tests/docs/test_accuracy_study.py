@@ -354,6 +354,7 @@ def synthetic(study, n_sets=12):
     about = {"rows": 1000, "columns": 9, "numeric": 3, "classes": 2, "splits": 1, "train": 700, "hash": "0"}
     points = [[100, 0.9, 0.7], [300, 0.7, 0.75], [700, 0.5, 0.8]]
     return {
+        "page": "accuracy",
         "command": "", "commits": ["0123"], "versions": {"numpy": ["2.0"]}, "machine": "here",
         "methods": {name: {"group": methods[name].group, "variant": methods[name].variant} for name in shifts},
         "sets": {f"s{k}": {**about, "columns": 90 if k == n_sets - 1 else 9} for k in range(n_sets)},

@@ -3,6 +3,8 @@
     python -m benchmarks.studies.accuracy run     # goes on where a stopped run ended; at most three hours on two cores
     python -m benchmarks.studies.accuracy page    # writes docs/accuracy.md, its figures and its numbers
 
+The same on data sets that were not in use while defaults were chosen: see ``r_datasets``.
+
 The peers are the packages of the extra ``bench``. Khiops needs an older scikit-learn and therefore an environment of
 its own: ``--python Khiops=PATH``. The results are kept in build/studies/accuracy.
 """
@@ -16,6 +18,7 @@ from pathlib import Path
 from benchmarks.studies.accuracy import run as running
 from benchmarks.studies.accuracy import tasks
 from benchmarks.studies.accuracy.methods import METHODS
+from benchmarks.studies.accuracy.numbers import PAGES
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -28,6 +31,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "studies" / "accuracy")
     parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="where the page is written")
+    parser.add_argument("--page", choices=PAGES, default=PAGES[0], help="the name of the page")
     parser.add_argument("--sets", nargs="*", help="only these data sets")
     parser.add_argument("--methods", nargs="*", metavar="METHOD", help=f"only these, of {', '.join(METHODS)}")
     parser.add_argument("--only", choices=["ours", "peers", "splits", "curves"], help="only this part of the tasks")
@@ -76,7 +80,7 @@ def main(words: list[str] | None = None) -> None:
     if options.what == "page":
         from benchmarks.studies.accuracy import page
 
-        page.write(options.results, options.docs)
+        page.write(options.results, options.docs, options.page)
         return
     sets = tasks.index(options.data, options.results)
     pythons = dict(pair.split("=", 1) for pair in options.python)

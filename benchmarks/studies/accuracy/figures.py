@@ -133,8 +133,8 @@ def clip(ax: Any, methods: dict[str, list[list[float]]]) -> None:
 def write(found: dict, folder: Path, comparisons: dict[str, Comparison], series: dict) -> None:
     """Write all figures for which there are numbers."""
     for name, comparison in comparisons.items():
-        rank_figure(comparison, folder / f"accuracy_{name}.svg")
+        rank_figure(comparison, folder / f"{found['page']}_{name}.svg")
     if series and claims.group(found, narrow=True):
-        missing_figure(found, series, folder / "accuracy_missing.svg")
+        missing_figure(found, series, folder / f"{found['page']}_missing.svg")
     if found["curves"]:
-        curve_figure(found, folder / "accuracy_curves.svg")
+        curve_figure(found, folder / f"{found['page']}_curves.svg")

@@ -14,17 +14,19 @@ from benchmarks.studies.accuracy import data, tasks
 from benchmarks.studies.accuracy.measures import MEASURES
 from benchmarks.studies.accuracy.methods import METHODS
 
+PAGES = ("accuracy", "accuracy_unseen")  # each has a template, numbers and figures of its name
 Means = dict[str, dict[str, list[float]]]  # set, method, then one number per measure
 
 
-def collect(results: Path) -> dict:
-    """Gather everything that the page shows, and where it comes from."""
+def collect(results: Path, page: str = PAGES[0]) -> dict:
+    """Gather everything that a page shows, and where it comes from."""
     done = tasks.load(results)
     good = {key: result for key, result in done.items() if "error" not in result}
     sets = json.loads((results / "sets.json").read_text())
     versions = results / "versions.json"
     known = [name for name in METHODS if any(key[2] == name for key in done)]
     return {
+        "page": page,
         "command": "python -m benchmarks.studies.accuracy run, then page",
         "commits": sorted({result["commit"] for result in good.values()}),
         "versions": json.loads(versions.read_text()) if versions.exists() else {},

@@ -1,4 +1,4 @@
-"""The page: the prose of template.md with tables, sentences and figures in it, all from the numbers."""
+"""A page: the prose of a template with tables, sentences and figures in it, all from the numbers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TESTED = (("complete", "log_loss"), ("complete", "accuracy"), ("30 % at random",
 PLOTTED = ("", "simulated")  # variants in the figure of missing values
 
 
-def write(results: Path, docs: Path) -> None:
+def write(results: Path, docs: Path, page: str = numbers.PAGES[0]) -> None:
     """Gather the numbers, and write them, the page and its figures."""
-    found = numbers.collect(results)
+    found = numbers.collect(results, page)
     figures.write(found, docs / "figures", comparisons(found), missing_series(found))
     for place, text in (
-        (docs / "numbers" / "accuracy.json", numbers.text(found)), (docs / "accuracy.md", render(found)),
+        (docs / "numbers" / f"{page}.json", numbers.text(found)), (docs / f"{page}.md", render(found)),
     ):  # fmt: skip
         place.parent.mkdir(parents=True, exist_ok=True)
         partial = place.with_suffix(".partial")
@@ -42,7 +42,9 @@ def render(found: dict) -> str:
         "missing": missing_section(found, narrow), "curves": curve_section(found),
         "sets": set_section(found), "failures": failure_section(found),
     }  # fmt: skip
-    text = re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], (HERE / "template.md").read_text(encoding="utf-8"))
+    text = re.sub(
+        r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], (HERE / f"{found['page']}.md").read_text(encoding="utf-8")
+    )
     return re.sub(r"\n{3,}", "\n\n", text)
 
 
@@ -165,7 +167,7 @@ def rank_section(found: dict) -> str:
             f"({comparison.ranks[best]:.2f}). No difference from it is shown for {joined(alike)}. "
             f"Friedman's test: p = {probability(comparison.friedman)}."
         )
-        parts.append(f"### {RANKED[name]}\n\n![Mean ranks](figures/accuracy_{name}.svg)\n\n{told}")
+        parts.append(f"### {RANKED[name]}\n\n![Mean ranks](figures/{found['page']}_{name}.svg)\n\n{told}")
     told = (
         "A bar joins methods of which no pair differs, all pairs tested together; CD is Nemenyi's critical difference."
     )
@@ -266,7 +268,7 @@ def missing_section(found: dict, sets: list[str]) -> str:
         return "Too few results."
     n = max(len(testing.scores(found, "complete", "log_loss", method, sets)) for method in methods)
     parts = [f"Means over {n} sets of at most {NARROW} columns, of the methods that have a result on all of them."]
-    parts.append("![Log-loss by percentage of missing values](figures/accuracy_missing.svg)")
+    parts.append(f"![Log-loss by percentage of missing values](figures/{found['page']}_missing.svg)")
     for measure in QUALITY:
         rows = []
         for method in methods:
@@ -285,7 +287,7 @@ def curve_section(found: dict) -> str:
     if not found["curves"]:
         return "Too few results."
     parts = [
-        "![Log-loss by number of training rows](figures/accuracy_curves.svg)",
+        f"![Log-loss by number of training rows](figures/{found['page']}_curves.svg)",
         "Log-loss; the last column is all training rows.",
     ]
     for name, methods in found["curves"].items():

@@ -7,6 +7,7 @@ fail.
 import os
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,15 @@ def _do_without(reason):
     if os.environ.get("TANBARK_REQUIRE_BROWSER"):
         pytest.fail(f"{reason}, and TANBARK_REQUIRE_BROWSER is set", pytrace=False)
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """Give the script of axe-core."""
+    path = Path(__file__).parents[3] / "build" / "axe" / "package" / "axe.min.js"
+    if not path.exists():
+        _do_without("there is no axe-core in build/axe: scripts/install_axe.sh puts it there")
+    return path.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
@@ -65,9 +75,13 @@ class Reader:
 
     def wait(self):
         """Wait until everything that the page computes in pieces is there."""
+        return self.until("tanbark.app.work.idle")
+
+    def until(self, condition):
+        """Wait until an expression is true; the policy of the page forbids Playwright's own way of waiting."""
         end = time.monotonic() + 30
-        while not self.tab.evaluate("tanbark.app.work.idle"):
-            assert time.monotonic() < end, "the page does not come to rest"
+        while not self.tab.evaluate(condition):
+            assert time.monotonic() < end, f"it never happens that {condition}"
             time.sleep(0.01)
         return self
 

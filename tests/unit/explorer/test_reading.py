@@ -290,7 +290,7 @@ def test_odd_impossible_and_thin_evidence_is_warned_of(read):
     X = pd.DataFrame({"a": list("pppppppppq"), "b": list("uvuvuvuvuv")})
     thin = read().open(tb.NaiveBayes().fit(X, [0, 1] * 5), view="list")
     thin.state(0, 1).click()
-    assert "Thin support: at most 1 training row" in shown(thin, "#warnings")
+    assert "Thin support\nAt most 1 training row had" in shown(thin, "#warnings")
     assert "1 of 10 training rows had this value" in shown(thin, "#support")
 
 

@@ -21,6 +21,8 @@ from tanbark.estimators.questions.sensitivity import Sensitivity, sensitivity
 from tanbark.estimators.questions.surprise import Surprise, surprise
 from tanbark.graph import Network
 
+MODELS = ("model_", "network_", "averages_", "estimators_")  # where classifiers keep what they learn; each fit anew
+
 
 class Questions:
     """What lets a classifier answer questions on single rows, decide, and rank its features."""
@@ -102,10 +104,15 @@ class Questions:
     def feature_importances_(self) -> Floats:
         """The expected information of every feature about the class where nothing is observed, in bits.
 
-        In the order of ``feature_names_in_``; 0 for columns that the model does not use. See :meth:`ask_next`.
+        In the order of ``feature_names_in_``; 0 for columns that the model does not use. See :meth:`ask_next`. They are
+        computed when they are first asked for: pools of networks with very many columns take some seconds.
         """
         check_is_fitted(self)
-        return importances(self._asked())
+        model = next(getattr(self, name) for name in MODELS if hasattr(self, name))
+        kept = self.__dict__.get("_importances")
+        if kept is None or kept[0] is not model:
+            kept = self.__dict__["_importances"] = (model, importances(self._asked()))
+        return np.array(kept[1])
 
     def decide(self, X: Any, *, costs: Any) -> Decisions:
         """Make the decision of least expected cost for every row.
@@ -170,7 +177,7 @@ class Questions:
         return sensitivity(asked, codes, None if label is None else self._label_code(label))
 
     def counterfactual(
-        self, row: Any, label: Any = None, *, max_changes: int = 3, fixed: Any = (), max_evaluations: int = 1_000_000
+        self, row: Any, label: Any = None, *, max_changes: int = 3, fixed: Any = (), max_evaluations: int = 200_000
     ) -> Counterfactual:
         """Find the fewest observed values whose change to other states changes the predicted class.
 
@@ -187,7 +194,7 @@ class Questions:
         max_changes : int, default 3
             The most features that are changed.
         fixed : names or positions of features that stay as they are
-        max_evaluations : int, default 1,000,000
+        max_evaluations : int, default 200,000
             The most rows that are predicted. A size that would need more is not searched, and the result says so.
 
         Examples

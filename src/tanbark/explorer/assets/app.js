@@ -147,7 +147,7 @@ class App {
   select(node) {
     this.selected = node;
     this.tell("select");
-    this.shell.update(this.found);
+    this.shell.updateView(this.found);
   }
 
   /* Open a variable at an element: its states, its neighbours, its CPT. */

@@ -141,7 +141,7 @@ class QuestionCard {
       this.number,
       h("div", { class: "ask-states" }, this.states.map(({ button }) => button)),
       h("p", { class: "buttons" },
-        h("button", { type: "button", class: "quiet", id: "skip", text: "Don't know", onclick: () => view.skip(node) }),
+        h("button", { type: "button", id: "skip", text: "Don't know", onclick: () => view.skip(node) }),
         h("button", { type: "button", class: "quiet", text: "More about it", onclick: (event) => app.edit(node, event.currentTarget) })));
   }
 

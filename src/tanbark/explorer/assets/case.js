@@ -50,7 +50,8 @@ class CaseStrip {
 
   showWarnings({ odd = null, weakest = null } = {}) {
     const texts = warningTexts(this.app, odd, weakest);
-    byId("warnings").replaceChildren(...texts.map((text) => h("p", { class: "warning", role: "alert", text })));
+    const wide = window.innerWidth >= 600;
+    byId("warnings").replaceChildren(...texts.map(([head, text]) => h("details", { class: "warning", role: "alert", open: wide }, h("summary", { text: head }), text)));
   }
 }
 
@@ -63,16 +64,16 @@ function supportText(model, likelihoods, { rows, node }) {
   return `At most ${support} had all of this. The rarest part: ${part}.`;
 }
 
-/* Impossible evidence, odd evidence, thin support. */
+/* Impossible evidence, odd evidence, thin support: each a few words and a sentence. */
 function warningTexts(app, odd, weakest) {
   const { model, found, thin } = app;
   const texts = [];
-  if (found.impossible) texts.push("The model gives this evidence probability zero, so the prior is shown. Change or remove a value; nothing is lost.");
+  if (found.impossible) texts.push(["Impossible evidence", "The model gives this evidence probability zero, so the prior is shown. Change or remove a value; nothing is lost."]);
   if (odd !== null && odd.fraction <= 0.01) {
     const fraction = odd.fraction === 0 ? `fewer than 1 in ${odd.draws}` : `about ${percent(odd.fraction)}`;
     const who = weakest && weakest.probability < 0.05 ? ` The oddest part is ${model.names[weakest.node]} ${describe(model, weakest.node, app.likelihoods[weakest.node])}: ${percent(weakest.probability)} given the rest.` : "";
-    texts.push(`Surprising evidence: of rows drawn from the ${model.pool === null ? "model" : "network to read"}, ${fraction} are this improbable.${who}`);
+    texts.push(["Surprising evidence", `Of rows drawn from the ${model.pool === null ? "model" : "network to read"}, ${fraction} are this improbable.${who}`]);
   }
-  if (thin !== null && thin.node !== null && thin.rows < FEW_ROWS) texts.push(`Thin support: at most ${count(thin.rows)} training rows had these values, so the result depends on the prior of the CPTs.`);
+  if (thin !== null && thin.node !== null && thin.rows < FEW_ROWS) texts.push(["Thin support", `At most ${count(thin.rows)} training ${thin.rows === 1 ? "row" : "rows"} had these values, so the result depends on the prior of the CPTs.`]);
   return texts;
 }

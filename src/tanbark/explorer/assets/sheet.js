@@ -15,7 +15,7 @@ class Sheet {
     const order = Array.from(found.probabilities.keys()).sort((a, b) => found.probabilities[b] - found.probabilities[a]).slice(0, CLASSES_SHOWN);
     const interval = (state) => (ranges === null ? "" : ` (90 % interval ${percent(ranges[state][0])} to ${percent(ranges[state][1])})`);
     const pair = (name, text) => h("div", {}, h("dt", { text: name }), h("dd", { text }));
-    const warnings = [...byId("warnings").children].map((warning) => h("p", { text: warning.textContent }));
+    const warnings = [...byId("warnings").children].map((warning) => h("p", { text: [...warning.childNodes].map((part) => part.textContent).join(". ") }));
     byId("sheet").replaceChildren(
       h("h1", { text: model.title }),
       h("p", { text: facts(model) }),

@@ -25,10 +25,10 @@ class WhatIfPanel {
     const differing = model.names.map((_, node) => node).filter((node) => !sameEvidence(pinned.likelihoods[node], app.likelihoods[node]));
     const known = (likelihoods, node) => (likelihoods[node] === null ? "not known" : describe(model, node, likelihoods[node]));
     const change = (node) => h("tr", {}, h("th", { scope: "row", text: model.names[node] }), h("td", { text: known(pinned.likelihoods, node) }), h("td", { text: known(app.likelihoods, node) }), h("td"));
-    const head = h("tr", {}, ["", "A", "now", "change"].map((text) => h("th", { scope: "col", text })));
+    const head = h("tr", {}, ["", "A", "now", "points"].map((text) => h("th", { scope: "col", text })));
     this.place.replaceChildren(
       h("table", { class: "whatif" }, h("thead", {}, head), h("tbody", {}, order.map(line)), h("tbody", { class: "differing" }, differing.map(change))),
-      differing.length ? null : h("p", { class: "small", text: "Both cases are the same. Change something." }),
+      differing.length ? "" : h("p", { class: "small", text: "Both cases are the same. Change something." }),
       h("p", { class: "buttons" }, h("button", { type: "button", text: "Back to A", onclick: () => app.setAll(pinned.likelihoods) }), h("button", { type: "button", text: "Pin now as A", onclick: () => app.pin() }), h("button", { type: "button", class: "quiet", text: "Unpin", onclick: () => app.unpin() })),
     );
   }

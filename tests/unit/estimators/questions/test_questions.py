@@ -8,6 +8,7 @@ from sklearn.feature_selection import RFE, SelectFromModel
 
 import tanbark as tb
 from strategies import make_table
+from tanbark.estimators.questions import mixin
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +177,27 @@ def test_importances_are_mutual_information(tan, frame):
     assert found[0] == pytest.approx((joint * np.log2(joint / outer)).sum())
 
 
+@pytest.mark.parametrize("clf", [tb.NaiveBayes(), tb.AODE(), tb.ModelAveraging(tb.NaiveBayes(), 2, random_state=0)])
+def test_importances_are_computed_once_for_each_fit(clf, monkeypatch):
+    X = np.random.default_rng(0).integers(0, 2, (60, 2))
+    first = clf.fit(X, X[:, 0]).feature_importances_
+    monkeypatch.setattr(mixin, "importances", lambda asked: np.full(2, 7.0))
+    assert np.array_equal(clf.feature_importances_, first)
+    first[:] = 0.0
+    assert clf.feature_importances_[0] > 0.1
+    assert clf.fit(X, X[:, 1]).feature_importances_.tolist() == [7.0, 7.0]
+
+
+def test_importances_follow_further_rows(frame):
+    X, y = frame
+    X = X[["good", "noise"]].astype(str)
+    clf = tb.TAN().partial_fit(X[:50], y[:50], classes=["no", "yes"])
+    before = clf.feature_importances_
+    clf.partial_fit(X[50:], y[50:])
+    assert clf.feature_importances_ == pytest.approx(tb.TAN().fit(X, y).feature_importances_)
+    assert (clf.feature_importances_ != before).all()
+
+
 def test_scikit_learn_selects_by_importances(frame):
     X, y = frame
     kept = SelectFromModel(tb.TAN(), threshold=0.05).fit(X, y)
@@ -184,3 +206,11 @@ def test_scikit_learn_selects_by_importances(frame):
     assert ranked.get_feature_names_out().tolist() == ["good", "number"]
     with pytest.raises(AttributeError):
         _ = tb.TAN().feature_importances_
+
+
+def test_long_tables_are_cut_in_print_and_whole_in_frames():
+    X = np.random.default_rng(0).integers(0, 2, (60, 30))
+    found = tb.NaiveBayes().fit(X, X[:, 0]).ask_next()
+    assert str(found).endswith("… and 10 more")
+    assert "… and 10 more" in found._repr_html_()
+    assert len(found.to_frame()) == len(found) == 30
