@@ -135,6 +135,27 @@ def test_the_tornado_and_the_smallest_change(read, tan):
     assert "nothing to change" in reader.tab.inner_text("#change")
 
 
+AXE = """axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })
+  .then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_these_views(read, axe, tan, scheme):
+    clf, X, y = tan
+    reader = read(color_scheme=scheme, bypass_csp=True).open(clf, X=X, y=y, about={"not_for": "Patients"})
+    reader.tab.evaluate(axe)
+    for panel in ("decide", "sensitivity", "change"):
+        open_panel(reader, panel)
+    observe(reader, height=170.0, town="Bergen")
+    for view in ("rows", "about", "teach"):
+        reader.tab.locator(f"#tab-{view}").click()
+        if view == "rows":
+            file = {"name": "rows.csv", "mimeType": "text/csv", "buffer": X.head(9).to_csv(index=False).encode()}
+            reader.tab.locator("#rows-file").set_input_files(file)
+            reader.tab.wait_for_selector("#view-rows[data-state=done]")
+        assert reader.wait().tab.evaluate(AXE) == []
+
+
 # ---------------------------------------------------------------------- texts
 
 TEXTS = ["win cash now and a prize", "free cash prize call now", "see you at noon", "are you There now, home?"] * 3

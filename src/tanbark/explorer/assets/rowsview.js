@@ -15,7 +15,7 @@ class RowsView {
 
   mount(element) {
     this.element = element;
-    this.input = h("input", { type: "file", id: "rows-file", class: "unseen", accept: ".csv,.tsv,.txt,text/csv,text/tab-separated-values", onchange: (event) => event.target.files.length && this.open(event.target.files[0]) });
+    this.input = h("input", { type: "file", id: "rows-file", class: "unseen", "aria-label": "File of rows", tabindex: -1, accept: ".csv,.tsv,.txt,text/csv,text/tab-separated-values", onchange: (event) => event.target.files.length && this.open(event.target.files[0]) });
     const choose = h("button", { type: "button", class: "primary", text: "Choose a file", onclick: () => this.input.click() });
     this.drop = h("div", { class: "drop", id: "drop" }, h("p", {}, choose, " or drop a CSV file here."),
       h("p", { class: "small", text: "A line of column names, then a row for each case. Empty fields, NA and ? are not known. Up to 250,000 rows; nothing leaves this page." }), this.input);

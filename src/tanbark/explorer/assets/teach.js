@@ -135,7 +135,7 @@ class EliminationLesson {
     this.place.replaceChildren(
       h("p", { class: "small", text: `The start: ${result.start.length} factors, one CPT for each variable that matters, with what is known entered. Variables below which nothing is known or asked for drop out.` }),
       h("div", { class: "scroll" }, h("table", { class: "steps" },
-        h("thead", {}, h("tr", {}, ["", "sum out", "multiply", "entries", "gives", "entries"].map((text) => h("th", { scope: "col", text })))), h("tbody", {}, shown.map(line)))),
+        h("thead", {}, h("tr", {}, ["step", "sum out", "multiply", "entries", "gives", "entries"].map((text) => h("th", { scope: "col", text })))), h("tbody", {}, shown.map(line)))),
       end && result.stopped === null ? h("p", { id: "eliminated", text: `What is left, normalised: P(${model.names[target]} | known) = ${list}. The largest factor had ${count(result.largest)} entries.${tempered}`, "data-exact": JSON.stringify(result.probabilities) }) : "",
       end && result.stopped !== null ? h("p", { class: "warning", text: `To sum out ${model.names[result.stopped.node]} would need a factor of ${count(result.stopped.entries)} entries: choose another order.` }) : "",
     );

@@ -164,7 +164,7 @@ class TextApp {
         return;
       }
       const word = h("span", { class: nats[k] < 0 ? "lit against" : "lit for", text: text.slice(start, end), title: `${signed(nats[k])} nats` });
-      word.style.setProperty("--strength", `${Math.round(12 + 43 * Math.min(1, Math.abs(nats[k]) / most))}%`);
+      word.style.setProperty("--strength", `${Math.round(10 + 30 * Math.min(1, Math.abs(nats[k]) / most))}%`);
       pieces.push(word);
     });
     pieces.push(text.slice(at));
