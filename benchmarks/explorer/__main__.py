@@ -3,10 +3,11 @@
     python -m benchmarks.explorer                 # the table
     python -m benchmarks.explorer --json docs/numbers/explorer.json
 
-For every model and window, twenty questions are answered by clicks. "answer" is the time from the click until the script has
-shown the posterior and the browser has laid the page out; "frame" that until the next frame is there, at 60 frames a second.
-"next", "why" and "interval" are the times until the next question, the explanation and the credible interval are there; they
-are computed in a worker. All are medians in milliseconds. "open" is the time from the start of the script to the first answer.
+For every model and window, twenty questions are answered by clicks. "answer" is the time from the click until the
+script has shown the posterior and the browser has laid the page out; "frame" that until the next frame is there, at 60
+frames a second. "next", "why" and "interval" are the times until the next question, the explanation and the credible
+interval are there; they are computed in a worker. All are medians in milliseconds. "open" is the time from the start of
+the script to the first answer.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ import tanbark as tb
 from benchmarks.explorer.models import models
 from tanbark.explorer import write_page
 
-CLICKS = 6
-WINDOWS = ((1440, 900),)
-VIEWS = ("ask",)
+CLICKS = 20
+WINDOWS = ((1440, 900), (390, 844))
+VIEWS = ("ask", "list")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 MEASURE = """async ([view, clicks]) => {
   const { app } = tanbark;

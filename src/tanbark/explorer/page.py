@@ -7,7 +7,6 @@ import hashlib
 import html
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tanbark.estimators.models.text import TextNaiveBayes
+from tanbark.explorer.compact import compact_script, compact_style
 from tanbark.explorer.data import page_data
 from tanbark.explorer.text import text_data
 from tanbark.files import write_atomic
@@ -148,7 +148,7 @@ def assemble(data: dict[str, Any], *, template: str = "template.html", scripts: 
     names the hashes of the one style and the one script, and allows nothing else but a worker that the page makes
     itself: no other script, no address.
     """
-    style, script = _compact("".join(map(_asset, STYLES))), _script(scripts)
+    style, script = "".join(compact_style(_asset(name)) for name in STYLES), _script(scripts)
     embedded = _embedded(data)
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; "
@@ -194,12 +194,5 @@ def _asset(name: str) -> str:
 
 def _script(scripts: tuple[str, ...]) -> str:
     """Join scripts into one, closed in a function of its own."""
-    body = "\n".join(_compact(_asset(name)) for name in scripts)
+    body = "\n".join(compact_script(_asset(name)) for name in scripts)
     return f'(() => {{\n"use strict";\n{body}\n}})();\n'
-
-
-@cache
-def _compact(text: str) -> str:
-    """Leave out comments that stand on lines of their own, indentation and empty lines; no string spans lines."""
-    text = re.sub(r"^[ \t]*/\*.*?\*/[ \t]*\n", "", text, flags=re.MULTILINE | re.DOTALL)
-    return re.sub(r"\n[ \t\n]+", "\n", text)

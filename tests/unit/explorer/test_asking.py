@@ -12,7 +12,8 @@ pytestmark = pytest.mark.xdist_group("browser")
 BITS = """([data, rows]) => { const model = new tanbark.Model(data); return rows.map((row) => {
   const known = model.nothing.slice();
   row.forEach((value, node) => {
-    if (value !== null) known[node] = model.observed(node, tanbark.codeValue(model.columns[node], value), Number(value));
+    if (value === null) return;
+    known[node] = model.observed(node, tanbark.codeValue(model.columns[node], value), Number(value));
   });
   return tanbark.finish(tanbark.JOBS.information(model, { target: model.target, likelihoods: known }));
 }); }"""

@@ -189,3 +189,27 @@ def test_two_thousand_nats_are_no_trouble(read):
     odds = clf.explain([[0] * 349 + [1]], label=1)[0].log_odds
     assert abs(odds) > 2000
     assert told["total"] == pytest.approx(odds, rel=1e-9)
+
+
+def test_the_part_of_a_network_that_matters_has_the_same_posterior(read):
+    rng = np.random.default_rng(9)
+    networks = [make_network(rng, n_features=int(rng.integers(2, 9)), max_parents=2) for _ in range(20)]
+    networks += [alarm_sized(seed, n=25, max_parents=3) for seed in range(4)]
+    cases = [random_case(rng, network, hard=0.2, soft=0.1)[0] for network in networks]
+    told = (
+        read()
+        .open(asia())
+        .tab.evaluate(
+            """cases => cases.map(({ data, likelihoods, target }) => {
+        const model = new tanbark.Model(data);
+        const known = likelihoods.map((l) => (l === null ? null : Float64Array.from(l)));
+        const part = new tanbark.Part(model, [target, ...known.flatMap((l, node) => (l === null ? [] : [node]))]);
+        const finite = (logs) => Array.from(logs, (log) => (log === -Infinity ? null : log));
+        return [part.nodes.length, finite(part.logJoint(target, known)), finite(model.logJoint(target, known))];
+      })""",
+            cases,
+        )
+    )
+    assert any(n < len(case["likelihoods"]) for (n, _, _), case in zip(told, cases, strict=True))
+    for _, found, expected in told:
+        assert found == pytest.approx(expected, abs=1e-9)

@@ -52,7 +52,9 @@ def test_the_scripts_use_nothing_that_turns_text_into_code_or_markup():
         )
         assert "</script" not in text
         assert text.count("`") % 2 == 0
-        assert all(line.count("`") % 2 == 0 for line in text.splitlines()), name  # lines are put together without indentation
+        assert all(line.count("`") % 2 == 0 for line in text.splitlines()), (
+            name
+        )  # lines are put together without indentation
         assert len(text.splitlines()) < 400, name
 
 

@@ -1,4 +1,4 @@
-"""The frame of the page: questions one by one, the answer always in view, undo, what if, the worker, frames, accessibility."""
+"""The page around its views: questions, the answer always in view, undo, what if, worker, frames, accessibility."""
 
 import html
 
@@ -9,6 +9,8 @@ import pytest
 import tanbark as tb
 from networks import asia, five_nodes
 from tanbark.explorer import make_page
+from tanbark.explorer.data import page_data
+from tanbark.explorer.page import assemble
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -126,6 +128,24 @@ def test_a_question_can_be_skipped_and_a_wrong_number_is_named(read, ward):
     assert shown(reader, ".ask-name") == first
 
 
+def test_questions_follow_an_order_or_groups_that_the_page_has(read, ward, tmp_path):
+    clf, _ = ward
+    data = page_data(clf)
+    n = len(data["columns"])
+    for arrangement, first, second in (
+        ({"arranged": [13, 4, *(k for k in range(n) if k not in (13, 4))]}, "sign 3", "lab 4"),
+        ({"groups": [{"title": "Signs", "nodes": list(range(10, 20))}]}, "Signs", "sign"),
+    ):
+        assemble(data | arrangement).save(tmp_path / "ordered.html")
+        reader = read()
+        reader.tab.goto((tmp_path / "ordered.html").as_uri())
+        reader.wait()
+        assert first in shown(reader, "#question")
+        reader.tab.locator("#skip").click()
+        reader.wait()
+        assert shown(reader, ".ask-name").startswith(second)
+
+
 def test_three_keys_are_enough(read, ward):
     clf, _ = ward
     reader = read().open(clf).wait()
@@ -172,7 +192,7 @@ def test_the_answer_says_how_sure_it_is(read):
 
 
 def test_many_classes_are_five_lines_and_a_filter(read, letters):
-    clf, X = letters
+    clf, _X = letters
     reader = read().open(clf, scenario="#x0=3&x1=2").wait()
     expected = clf.predict_proba(row_of(clf, x0=3, x1=2))[0]
     rows = reader.tab.locator(".answer-row")
@@ -209,16 +229,16 @@ def test_why_has_units_givens_and_a_sentence(read, ward):
     def values():
         return reader.tab.locator("#why td.value").all_inner_texts()
 
-    points = [float(text.replace("−", "-").replace(" %", "").replace("+", "")) for text in values()]
+    points = [float(text.replace("\N{MINUS SIGN}", "-").replace(" %", "").replace("+", "")) for text in values()]
     assert sum(points[:-1]) == pytest.approx(points[-1], abs=0.6)
     reader.tab.locator("#unit").select_option("bits")
-    bits = [float(text.replace("−", "-")) for text in values()]
+    bits = [float(text.replace("\N{MINUS SIGN}", "-")) for text in values()]
     assert sum(bits[:-1]) == pytest.approx(bits[-1], abs=0.05)
     assert bits[-1] == pytest.approx(told.log_odds / np.log(2), abs=0.01)
     reader.tab.locator("#unit").select_option("odds")
-    factors = [float(t[1:].replace(",", "")) if t[0] == "×" else 1 / float(t[1:].replace(",", "")) for t in values()]
+    factors = [float(text[1:].replace(",", "")) ** (1 if ord(text[0]) == 0xD7 else -1) for text in values()]
     assert np.prod(factors[:-1]) == pytest.approx(factors[-1], rel=0.2)
-    heights = {span["height"] for span in map(lambda s: s.bounding_box(), reader.tab.locator(".two-sided span").all())}
+    heights = {span["height"] for span in (s.bounding_box() for s in reader.tab.locator(".two-sided span").all())}
     assert len(heights) == 1
 
 
@@ -281,10 +301,15 @@ def test_a_pinned_case_stands_beside_the_next(read, ward):
     found = {}
     for k in range(2):
         cells = lines.nth(k).locator("td")
-        found[lines.nth(k).locator("th").inner_text()] = [float(cells.nth(j).get_attribute("data-exact")) for j in (0, 1)]
+        found[lines.nth(k).locator("th").inner_text()] = [
+            float(cells.nth(j).get_attribute("data-exact")) for j in (0, 1)
+        ]
     for label, now, later in zip(clf.classes_, a, b, strict=True):
         assert found[label] == pytest.approx([now, later], abs=1e-9)
-    assert [text.split("\t")[0].strip() for text in reader.tab.locator(".differing tr").all_inner_texts()] == ["sign 8", "sign 9"]
+    assert [text.split("\t")[0].strip() for text in reader.tab.locator(".differing tr").all_inner_texts()] == [
+        "sign 8",
+        "sign 9",
+    ]
     reader.tab.locator("#panel-whatif button", has_text="Back to A").click()
     assert reader.posterior() == pytest.approx(a, abs=1e-9)
 
@@ -396,7 +421,9 @@ def test_a_link_of_another_model_and_impossible_evidence_lose_nothing(read, ward
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
 def test_axe_finds_nothing(read, axe, ward, scheme, width):
-    reader = read(color_scheme=scheme, viewport={"width": width, "height": 900}).open(ward[0], scenario="#sign%209=1").wait()
+    reader = (
+        read(color_scheme=scheme, viewport={"width": width, "height": 900}).open(ward[0], scenario="#sign%209=1").wait()
+    )
     reader.tab.evaluate(axe)
     for view in ("ask", "list"):
         reader.tab.locator(f"#tab-{view}").click()
@@ -417,7 +444,8 @@ def test_targets_are_large_enough(read, ward, width):
     for view in ("ask", "list"):
         reader.tab.locator(f"#tab-{view}").click()
         small = reader.tab.evaluate(
-            """[...document.querySelectorAll("button, select, input, summary")].map((e) => [e, e.getBoundingClientRect()])
+            """[...document.querySelectorAll("button, select, input, summary")]
+            .map((e) => [e, e.getBoundingClientRect()])
             .filter(([, { width, height }]) => width > 0 && (height < 24 || width < 24)).map(([e]) => e.outerHTML)"""
         )
         assert small == []
