@@ -14,6 +14,7 @@
     TanbarkWarning (UserWarning)
     ├── UnseenCategoryWarning           categories met at prediction that training never saw
     ├── EmptyColumnWarning              a column without a single value
+    ├── SuspiciousColumnWarning         columns that identify rows, hold free text, or determine the class
     ├── NotConvergedWarning             an optimisation that stopped at its limit
     ├── NothingSelectedWarning          a selection of features that is empty
     ├── NotProvedWarning                an exact search that ended before it had proved its answer the best
@@ -76,6 +77,10 @@ class UnseenCategoryWarning(TanbarkWarning):
 
 class EmptyColumnWarning(TanbarkWarning):
     """A column has no value at all, so it tells nothing about the class."""
+
+
+class SuspiciousColumnWarning(TanbarkWarning):
+    """Columns identify rows or hold free text, and were left out; or they determine the class, and were kept."""
 
 
 class NotConvergedWarning(TanbarkWarning):

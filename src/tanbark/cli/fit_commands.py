@@ -34,12 +34,13 @@ CHOSEN = ("leaves", "rounds", "fade", "temperature", "log_loss", "network_log_lo
 @options.settings_option
 @click.option("--weights", metavar="NAME", help="A column that says how many times each row counts.")
 @click.option("--sets", is_flag=True, help="Calibrate prediction sets by ten folds, for `tanbark predict --set`.")
-@click.option("--out", required=True, metavar="FILE", help="Where the model is written; - for standard output.")
+@click.option("--folds", type=click.IntRange(2), metavar="N", help="Also cross-validate the learner by N folds.")
+@options.out_option(required=True, help="Where the model is written; - for standard output.")
 @options.json_option
 @options.quiet_option
 def fit(
     table: str, target: str, drop: tuple[str, ...], format: str | None, missing: tuple[str, ...], learner: str,
-    settings: tuple[str, ...], weights: str | None, sets: bool, out: str, as_json: bool, quiet: bool,
+    settings: tuple[str, ...], weights: str | None, sets: bool, folds: int | None, out: str, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Learn a classifier from TABLE and write it to a model file (JSON).
 
@@ -52,6 +53,7 @@ def fit(
     tanbark fit train.arff --class y -l naive -o parameters=wanbia --drop id --out model.json
     tanbark fit train.csv --class spam -l kdb -o temperature=auto --sets --out model.json
     """
+    from tanbark.cli.learnt import columns_document, cross_validated, print_learnt
     from tanbark.cli.models import make_model, read_training, reporting
 
     model = make_model(learner, settings)
@@ -63,24 +65,23 @@ def fit(
         seconds = time.perf_counter() - begun
         if sets:
             model.calibrate_sets(X, y)
+        accuracy = None if folds is None else cross_validated(model, X, y, folds)
     _save(model, out)
     choice = getattr(model, "choice_", None)
     summary = {
         "model": " ".join(repr(model).split()), "rows": X.num_rows, "features": X.num_columns,
         "classes": model.classes_.tolist(), "free_parameters": getattr(model, "n_parameters_", None),
         "seconds": seconds, "out": out,
+        **columns_document(model),
+        **({} if accuracy is None else {"accuracy": accuracy}),
         **({} if choice is None else {"choice": {name: getattr(choice, name) for name in CHOSEN}}),
     }  # fmt: skip
     if as_json and out != "-":
         print_json(summary)
-    else:
-        say(
-            f"{summary['model']}: {X.num_rows:,} rows, {X.num_columns:,} features, {len(model.classes_)} classes, "
-            f"{seconds:.2f} s -> {out}",
-            quiet=quiet,
-        )
+    elif not quiet:
+        print_learnt(model, summary, table)
         if choice is not None:
-            say(str(choice), quiet=quiet or shown)
+            say(str(choice), quiet=shown)
 
 
 def _save(model: Any, out: str) -> None:
@@ -118,7 +119,7 @@ def _save(model: Any, out: str) -> None:
 @click.option("--support", is_flag=True, help="Add the number of training rows behind the rarest value.")
 @click.option("--surprise", is_flag=True, help="Add the fraction of drawn rows that are as odd, and the oddest value.")
 @click.option("--keep", multiple=True, metavar="NAME", help="Copy a column of TABLE to the answer, such as an id.")
-@click.option("--out", default="-", metavar="FILE", help="CSV, TSV, Parquet or Arrow; - is CSV to standard output.")
+@options.out_option(default="-", help="CSV, TSV, Parquet or Arrow; - is CSV to standard output.")
 @options.json_option
 def predict(
     model: str, table: str, format: str | None, missing: tuple[str, ...], proba: bool, coverage: float | None,
@@ -183,9 +184,9 @@ def _add_doubts(
 @options.training
 @options.learner_option
 @options.settings_option
-@click.option("--model", "saved", metavar="FILE", help="Measure this model on TABLE as it is, instead of learning.")
+@options.saved_option(help="Measure this model on TABLE as it is, instead of learning.")
 @options.folds_options
-@click.option("--plot", metavar="FILE", help="Draw the calibration curve: PNG, SVG or PDF.")
+@options.plot_option(help="Draw the calibration curve: PNG, SVG or PDF.")
 @options.json_option
 @options.quiet_option
 def evaluate(
@@ -234,7 +235,7 @@ def evaluate(
 )  # fmt: skip
 @click.option("--by", default="accuracy", show_default=True, metavar="MEASURE", help=f"One of {', '.join(MEASURES)}.")
 @options.folds_options
-@click.option("--plot", metavar="FILE", help="Draw ranks with their critical difference: PNG, SVG or PDF.")
+@options.plot_option(help="Draw ranks with their critical difference: PNG, SVG or PDF.")
 @options.json_option
 @options.quiet_option
 def compare(
@@ -279,6 +280,8 @@ def compare(
         for k, (name, rank, p) in enumerate(zip(ranked.names, ranked.ranks, ranked.p_values, strict=True))
     ]
     print_table(["learner", *MEASURES.values(), "rank", "p"], rows, right=range(1, len(MEASURES) + 3))
+    best = "lowest" if by in ("log_loss", "brier", "seconds") else "highest"
+    click.echo(f"ordered by {MEASURES[by]}, the {best} first; means over {folds} folds")
     for name, reason in failed.items():
         say(f"tanbark: warning: {name} could not be learnt: {reason}")
 

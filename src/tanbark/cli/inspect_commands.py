@@ -16,7 +16,7 @@ from tanbark.cli.output import print_json, print_table, save_figure, say, write
 @options.reading
 @click.option("--row", "rows", multiple=True, type=click.IntRange(0), help="Counted from 0; may be repeated.")
 @click.option("--label", metavar="CLASS", help="The class to explain; by default each row's predicted one.")
-@click.option("--plot", metavar="FILE", help="Draw the evidence of one row: PNG, SVG or PDF.")
+@options.plot_option(help="Draw the evidence of one row: PNG, SVG or PDF.")
 @options.json_option
 def explain(
     model: str, table: str, format: str | None, missing: tuple[str, ...], rows: tuple[int, ...], label: str | None,
@@ -71,7 +71,7 @@ def _explained(row: Any) -> dict[str, Any]:
 
 @click.command(short_help="Write a page to click through the network.")
 @options.model_argument
-@click.option("--out", required=True, metavar="FILE", help="Where the page is written; - for standard output.")
+@options.out_option(required=True, help="Where the page is written; - for standard output.")
 @click.option("--title", metavar="TEXT", help="The heading of the page.")
 @click.option(
     "--about", metavar="FILE", help="JSON or YAML with about, labels, units, descriptions, order, groups, threshold."
@@ -151,17 +151,16 @@ def show(model: str, tables: tuple[str, ...], as_json: bool) -> None:
     tanbark show model.json
     tanbark show model.json --cpt age --cpt income
     """
-    from tanbark.cli.models import load_model, network_of
+    from tanbark.cli.models import load_network
 
-    loaded = load_model(model)
-    network = network_of(loaded, model)
+    text, network = load_network(model)
     names = list(network.dag.names)
     wanted = names if "all" in tables and "all" not in names else [names[network.dag.index(each)] for each in tables]
     if as_json:
-        print_json(_shown(loaded, network))
+        print_json(_shown(text or " ".join(repr(network).split()), network))
         return
-    if loaded is not network:
-        click.echo(" ".join(repr(loaded).split()))
+    if text:
+        click.echo(text)
     click.echo(f"{network!r}\n\n{network}\n")
     rows = [
         [name, ", ".join(parents) or "-", f"{network.schema.columns[node].n_states}", f"{network.tables[node].size:,}"]
@@ -191,10 +190,10 @@ def _print_cpt(network: Any, name: str) -> None:
     print_table(heads, rows, right=range(len(parents), len(heads)))
 
 
-def _shown(loaded: Any, network: Any) -> dict[str, Any]:
+def _shown(text: str, network: Any) -> dict[str, Any]:
     columns = network.schema.columns
     return {
-        "model": " ".join(repr(loaded).split()),
+        "model": text,
         "class": network.dag.names[network.target] if network.schema.has_class else None,
         "free_parameters": network.n_parameters,
         "arcs": network.dag.arcs(),
@@ -211,7 +210,7 @@ def _shown(loaded: Any, network: Any) -> dict[str, Any]:
 @click.command(short_help="Write a model for another program.")
 @options.model_argument
 @click.option("--to", "form", required=True, metavar="FORMAT", help="bif, xmlbif, net, uai, dot, svg, sql or python.")
-@click.option("--out", default="-", metavar="FILE", help="By default standard output.")
+@options.out_option(default="-", help="By default standard output.")
 @click.option("--table", "relation", default="rows", show_default=True, help="For sql: the table to score.")
 @click.option("--keep", multiple=True, metavar="NAME", help="For sql: copy a column to the answer, such as an id.")
 @click.option("--max-size", type=int, default=50_000_000, show_default=True, help="For sql: the most characters.")
@@ -225,15 +224,22 @@ def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...
     tanbark convert model.json --to sql --table customers --keep id > score.sql
     tanbark convert model.json --to python --out scorer.py
     """
-    from tanbark.cli.models import load_model, network_of
+    from tanbark.cli.models import load_model, load_network
     from tanbark.errors import find
-    from tanbark.export import FORMATS, to_python, to_sql
+    from tanbark.export import FORMATS
 
-    loaded = load_model(model)
-    writers: dict[str, Any] = {name: each.dumps for name, each in FORMATS.items()}
-    scorers = {"sql": lambda found: to_sql(found, table=relation, keep=keep, max_size=max_size), "python": to_python}
-    writer = find("--to", form, {**writers, **scorers})
-    write(writer(loaded if form in scorers else network_of(loaded, model)), out)
+    find("--to", form, {**FORMATS, "sql": None, "python": None})
+    if form == "sql":
+        from tanbark.export import to_sql
+
+        content = to_sql(load_model(model), table=relation, keep=keep, max_size=max_size)
+    elif form == "python":
+        from tanbark.export import to_python
+
+        content = to_python(load_model(model))
+    else:
+        content = FORMATS[form].dumps(load_network(model)[1])
+    write(content, out)
 
 
 @click.command(short_help="List the learners with their references.")
@@ -290,10 +296,10 @@ def query(
     tanbark query alarm.bif -e HR=HIGH -e BP=LOW -t CO
     tanbark query model.json --mpe -e smoker=yes --soft xray=dark:0.9,clear:0.2
     """
-    from tanbark.cli.models import load_model, network_of, read_observed
+    from tanbark.cli.models import load_network, read_observed
     from tanbark.errors import InputError
 
-    network = network_of(load_model(model), model)
+    _, network = load_network(model)
     if not targets and not network.schema.has_class and not mpe:
         msg = "This network has no class; say what to ask for with --target NAME."
         raise InputError(msg)

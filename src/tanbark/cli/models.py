@@ -115,6 +115,32 @@ def load_model(path: str) -> Any:
     return load(path)
 
 
+def load_network(path: str) -> tuple[str, Any]:
+    """Read the one network of a file, without its classifier where that is not needed; return how it prints, too.
+
+    A network file of another program prints as nothing.
+    """
+    from tanbark.params.network_file import read_saved_network
+
+    if path.lower().endswith(".json"):
+        saved = read_saved_network(path)
+        if saved is not None:
+            _note_pool(saved.estimator)
+            return saved.text, saved.network
+    loaded = load_model(path)
+    network = network_of(loaded, path)
+    return "" if loaded is network else " ".join(repr(loaded).split()), network
+
+
+def _note_pool(estimator: str) -> None:
+    """Report on standard error that a network does not predict as its classifier does."""
+    if estimator == "Classifier":
+        say(
+            "tanbark: this is the classifier's network_, one network to read; the classifier pools many networks, and "
+            "`tanbark predict` uses them all."
+        )
+
+
 def load_classifier(path: str) -> Any:
     """Read a classifier of tables."""
     model = load_model(path)
@@ -126,15 +152,9 @@ def load_classifier(path: str) -> Any:
 
 def network_of(model: Any, path: str) -> Any:
     """Return the one network of a model; where it does not predict as the model does, report it on standard error."""
-    from tanbark.estimators.models.ensemble import Classifier
     from tanbark.graph import Network
 
-    if isinstance(model, Classifier):
-        say(
-            "tanbark: this is the classifier's network_, one network to read; the classifier pools many networks, and "
-            "`tanbark predict` uses them all."
-        )
-
+    _note_pool(type(model).__name__)
     network = model if isinstance(model, Network) else getattr(model, "network_", None)
     if network is None:
         msg = f"{path!r} holds a {type(model).__name__}, which is no single network. Use a learner such as tan."

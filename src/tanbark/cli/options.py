@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
+
+from tanbark.errors import OptionError
 
 Decorated = Callable[..., Any]
 
@@ -19,8 +23,27 @@ def _together(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decora
     return decorate
 
 
-table_argument = click.argument("table", metavar="TABLE")
-model_argument = click.argument("model", metavar="MODEL")
+def _existing(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """Check a file to be read before anything heavy is imported; - is standard input."""
+    if path is not None and path != "-":
+        os.stat(path)
+    return path
+
+
+def _writable(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """Check the folder of a file to be written before anything is learnt."""
+    folder = os.path.dirname(path or "")
+    if folder and not os.path.isdir(folder):
+        msg = f"There is no folder {folder!r} to write {os.path.basename(str(path))!r} to. Make it first."
+        raise OptionError(msg)
+    return path
+
+
+table_argument = click.argument("table", metavar="TABLE", callback=_existing)
+model_argument = click.argument("model", metavar="MODEL", callback=_existing)
+out_option = partial(click.option, "--out", metavar="FILE", callback=_writable)
+plot_option = partial(click.option, "--plot", metavar="FILE", callback=_writable)
+saved_option = partial(click.option, "--model", "saved", metavar="FILE", callback=_existing)
 format_option = click.option("--format", metavar="NAME", help="csv, tsv, parquet, arrow or arff; else by suffix.")
 missing_option = click.option(
     "--na", "missing", multiple=True, metavar="TEXT", help="A further text that means a missing value."

@@ -6,6 +6,7 @@ Exit codes: 0 all is well, 1 a bug of ours, 2 a mistake in what was asked or giv
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from tanbark import __version__
-from tanbark.cli import fit_commands, inspect_commands, question_commands
+from tanbark.cli import data_commands, fit_commands, inspect_commands, question_commands
 from tanbark.errors import TanbarkError, TanbarkWarning, nearest
 
 MISTAKE, BUG, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
@@ -39,7 +40,7 @@ class Program(click.Group):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", TanbarkWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _Warnings()
             try:
                 code = super().main(args, prog_name, standalone_mode=False, **extra)
                 sys.stdout.flush()
@@ -47,8 +48,8 @@ class Program(click.Group):
                 code = _report(error)
             except KeyboardInterrupt:
                 code = _say("interrupted", INTERRUPTED)
-            except SystemExit:  # so click and rich answer a reader that went away
-                code = PIPE_CLOSED
+            except SystemExit as end:  # click and rich end so when a reader goes away, completion when it is done
+                code = PIPE_CLOSED if end.code else 0
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -103,8 +104,18 @@ def _file_trouble(error: OSError) -> str:
     return f"{error.strerror}: {str(path)!r}."
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"tanbark: warning: {' '.join(str(message).split())}", err=True)
+class _Warnings:
+    """Print warnings, one line each; those that differ in numbers only, such as from fold to fold, are printed once."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        line = " ".join(str(message).split())
+        key = re.sub(r"\d[\d,.]*", "#", line)
+        if key not in self._known:
+            self._known.add(key)
+            click.echo(f"tanbark: warning: {line}", err=True)
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -122,10 +133,13 @@ def app() -> None:
     tanbark explain model.json new.csv --row 17
 
     Exit codes: 0 all is well, 1 a bug in Tanbark, 2 a mistake in what was asked or given, 130 interrupted.
+
+    Completion of commands and options, also for zsh and fish: eval "$(_TANBARK_COMPLETE=bash_source tanbark)"
     """
 
 
-for _command in (*fit_commands.COMMANDS, *inspect_commands.COMMANDS, *question_commands.COMMANDS):
+_MODULES = (fit_commands, inspect_commands, question_commands, data_commands)
+for _command in (command for module in _MODULES for command in module.COMMANDS):
     app.add_command(_command)
 
 __all__ = ["app"]

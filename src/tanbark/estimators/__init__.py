@@ -34,6 +34,7 @@ from tanbark.estimators.parts.parameters import AWNB, EM, MANB, WANBIA
 from tanbark.estimators.predict_set import PredictionSets
 from tanbark.estimators.reports.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.reports.comparison import Comparison, compare_scores, hommel
+from tanbark.estimators.reports.data_report import DataReport, describe
 from tanbark.estimators.reports.explain import Explanation, RowExplanation
 from tanbark.estimators.reports.validation import CrossValidation, cross_validate_network
 from tanbark.estimators.scan import Scan, scan
@@ -65,6 +66,7 @@ __all__ = [
     "Classifier",
     "Comparison",
     "CrossValidation",
+    "DataReport",
     "Discriminative",
     "ExactANB",
     "ExactGBN",
@@ -93,6 +95,7 @@ __all__ = [
     "arc_report",
     "compare_scores",
     "cross_validate_network",
+    "describe",
     "hommel",
     "load",
     "scan",

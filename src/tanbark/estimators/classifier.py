@@ -21,7 +21,9 @@ from tanbark.estimators.fit import TableLearner
 from tanbark.estimators.predict_file import FilePrediction
 from tanbark.estimators.predict_set import SetPrediction
 from tanbark.estimators.questions.mixin import Questions
+from tanbark.estimators.reports.data_report import DataReport, make_report
 from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
+from tanbark.estimators.reports.suspicious import Seen
 from tanbark.estimators.training import check_same_length
 from tanbark.inference import normalize
 from tanbark.table import Schema
@@ -47,6 +49,7 @@ class TablePredictor(ExplorerPage, Questions, FilePrediction, SetPrediction, Cla
     classes_: NDArray[Any]
     schema_: Schema
     encoder_: Encoder
+    _seen: Seen
 
     # ------------------------------------------------------------------ what a subclass adds
 
@@ -126,6 +129,17 @@ class TablePredictor(ExplorerPage, Questions, FilePrediction, SetPrediction, Cla
         return float(chosen.sum() if weights is None else (weights * chosen)[weights > 0].sum())
 
     # ------------------------------------------------------------------ looking inside
+
+    @property
+    def data_report_(self) -> DataReport:
+        """What training saw: rows, classes, and every column with its states, missing values and what is odd.
+
+        Training from counts, or with a given schema, sees no rows, and there is no report.
+        """
+        if not hasattr(self, "_seen"):
+            msg = f"This {type(self).__name__} has no data_report_: it has not been fitted to rows that it looked at."
+            raise AttributeError(msg)
+        return make_report(self.schema_, self._seen)
 
     def explain(self, X: Any, *, label: Any = None) -> Explanation:
         """Return how much the prior and each observed value speak for a class against the rest.

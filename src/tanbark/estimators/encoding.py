@@ -25,11 +25,20 @@ from tanbark.table.raw import NumberBlock, SmallNumbers
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """The features' columns and, where the user brought one, the fitted transformer of the continuous ones."""
+    """The features' columns and, where the user brought one, the fitted transformer of the continuous ones.
+
+    ``left_out`` are the positions of columns that training had and left out; ``columns`` does not list them.
+    """
 
     columns: tuple[Column, ...]
     transformer: Any = None
     transformed: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+
+    @property
+    def places(self) -> list[int]:
+        """Positions of the columns among all that training had."""
+        return [place for place in range(len(self.columns) + len(self.left_out)) if place not in self.left_out]
 
     def encode(
         self, table: RawTable, *, n_jobs: int | None, extra_states: int = 0, small: SmallNumbers | None = None

@@ -18,6 +18,7 @@ from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.options import TableOptions
+from tanbark.estimators.reports.suspicious import check_choice
 from tanbark.estimators.scan import as_scan, is_scan, note_schema, open_counts
 from tanbark.estimators.training import code_further, encode_training
 from tanbark.params import Smoothing
@@ -231,6 +232,7 @@ class TableLearner(TableOptions, BaseEstimator):
 
     def _check_options(self) -> None:
         find("handle_unknown", self.handle_unknown, {"marginalize": None, "error": None})
+        check_choice(self.suspicious)
         check_count("max_cells", self.max_cells, least=1)
 
     def __sklearn_is_fitted__(self) -> bool:

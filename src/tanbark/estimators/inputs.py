@@ -29,19 +29,26 @@ def read_training_features(estimator: Any, X: Any) -> RawTable:
 def read_features(estimator: Any, X: Any) -> RawTable:
     """Read features to predict from: columns are matched by name where both tables have names."""
     X = as_table(estimator, X)
-    names = [column.name for column in estimator.encoder_.columns]
+    encoder = estimator.encoder_
+    names = [column.name for column in encoder.columns]
     if not is_frame(X) or not hasattr(estimator, "feature_names_in_"):
         validate_data(estimator, X, skip_check_array=True, reset=False)
     table = _refuse_nothing(read_table(X))
-    present = list(table.names or names)
+    present = list(table.names or ())
     lacking = sorted(set(names) - set(present), key=names.index)
-    extra = sorted(set(present) - set(names), key=present.index)
+    extra = sorted(set(present) - {*names, *_left_out_names(estimator)}, key=present.index)
     if not lacking and not extra:
         place = {name: column for column, name in enumerate(present)}
         return table if present == names else table.take([place[name] for name in names])
-    if hasattr(estimator, "feature_names_in_"):
+    if table.names and hasattr(estimator, "feature_names_in_"):
         raise InputError(_mismatch(type(estimator).__name__, lacking, extra))
-    return table  # scikit-learn compares names that are strings only
+    return table.take(encoder.places) if encoder.left_out else table  # scikit-learn compares names that are strings
+
+
+def _left_out_names(estimator: Any) -> list[str]:
+    """Return the names of the columns that training left out: a frame may have them or not."""
+    seen = getattr(estimator, "_seen", None)
+    return [] if seen is None else [seen.names[place] for place in seen.left_out]
 
 
 def _refuse_nothing(table: RawTable) -> RawTable:

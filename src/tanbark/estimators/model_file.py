@@ -8,7 +8,6 @@ import math
 import os
 from collections.abc import Callable, Mapping, Set
 from copy import copy
-from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
@@ -28,17 +27,25 @@ from tanbark.estimators.models.aode import AveragedClassifier
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.discretizers import Discretizer
 from tanbark.estimators.parts.parameters import ParameterEstimator
+from tanbark.estimators.reports import suspicious
 from tanbark.files import write_atomic
 from tanbark.graph import Dag, Network
-from tanbark.graph.network import family_axes
 from tanbark.inference.aode.selection import all_super_parents, model_cells, needed_sets
 from tanbark.machine import thread_count
 from tanbark.params import Smoothing
-from tanbark.table import Column, Schema
-from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
+from tanbark.params.network_file import (
+    FORMAT,
+    VERSION,
+    read_counts,
+    read_json,
+    read_numbers,
+    read_parents,
+    read_schema,
+    smoothing_document,
+)
+from tanbark.table import Column
+from tanbark.table.schema_json import column_document, demand, is_number, read_list
 
-FORMAT = "tanbark-model"
-VERSION = 2
 OTHERS = ("TextNaiveBayes", "ModelAveraging", "NetworkEnsemble", "Classifier")  # they have files of their own kind
 
 NUMBERS = (
@@ -79,12 +86,7 @@ def _write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that ``save`` wrote. Nothing in the file is run; what is wrong with it is said."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-        document = json.loads(text, parse_constant=_refuse_number, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        msg = f"{path} is no model file of Tanbark: it is not valid JSON ({error}). Is it cut off or another format?"
-        raise ModelFileError(msg) from error
+    document = read_json(path)
     try:
         return _from_document(document)
     except ModelFileError as error:
@@ -98,16 +100,6 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError(msg) from error
 
 
-def _refuse_number(text: str) -> float:
-    msg = f"{text} is no JSON number"
-    raise ValueError(msg)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else _refuse_number(text)
-
-
 # ---------------------------------------------------------------------- writing
 
 
@@ -118,14 +110,26 @@ def _to_document(model: TableClassifier) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "estimator": type(model).__name__,
+        "text": model_text(model),
         "options": {name: _plain(value, f"the option {name}") for name, value in model.get_params(deep=False).items()},
         "named": hasattr(model, "feature_names_in_"),
         "columns": [column_document(column) for column in model.schema_.columns],
         "labels": dtype.kind if dtype.kind in LABELS else dtype.name,
+        **seen_document(model),
         **scores_document(model),
         **(_network_document(model) if isinstance(model, NetworkClassifier) else {}),
         **(_average_document(model) if isinstance(model, AveragedClassifier) else {}),
     }
+
+
+def model_text(model: Any) -> str:
+    """Return how a classifier prints, on one line."""
+    return " ".join(repr(model).split())
+
+
+def seen_document(model: Any) -> dict[str, Any]:
+    """Return what training saw of its rows, the columns that it left out among them."""
+    return {"seen": suspicious.document(model._seen)} if hasattr(model, "_seen") else {}
 
 
 def scores_document(model: Any) -> dict[str, Any]:
@@ -154,8 +158,10 @@ def _network_document(model: NetworkClassifier) -> dict[str, Any]:
     weights = getattr(getattr(model, "parameters_", None), "weights_", None)
     score = getattr(model, "structure_score_", math.nan)
     learnt = model.parameters_.document() if hasattr(model, "parameters_") else None
+    plain = model._parameters() is None and model.class_prior is None  # counts and smoothing make the network
     return {
         **({} if learnt is None else {"learnt": learnt}),
+        **({"smoothing": smoothing_document(model.smoothing_)} if plain else {}),
         "parents": [list(parents) for parents in model.dag_.parents],
         "structure_score": score if math.isfinite(score) else None,
         "weights": None if weights is None else [weights[name] for name in model.schema_.names[:-1]],
@@ -242,6 +248,9 @@ def _from_document(document: Any) -> Any:
     thread_count(model.n_jobs)
     with np.errstate(all="ignore"):
         network = _network(model._estimate())
+    if "smoothing" in document:
+        same = document["smoothing"] == smoothing_document(model.smoothing_)
+        demand(same, "the smoothing is not that of the options")
     for node, table in enumerate(network.tables):
         sums = table.sum(axis=network.axes(node).index(node))
         demand(np.allclose(sums, 1.0), f"the counts of {network.dag.names[node]!r} give no probabilities")
@@ -260,27 +269,33 @@ def _restore_other(kind: str, document: dict[str, Any]) -> Any:
 
 def _restore(model: TableClassifier | TablePredictor, document: dict[str, Any]) -> None:
     """Return a model the columns and classes that fitting it had given."""
-    schema = Schema(tuple(read_column(item) for item in read_list(document["columns"], "columns")))
-    demand(len(schema.columns) >= 2, "a model needs a feature and a class")
-    demand(schema.columns[-1].kind == "category" and len(schema.columns[-1].levels) > 0, "the class has no labels")
+    schema = read_schema(document["columns"])
     named = document["named"]
+    demand(isinstance(document.get("text", ""), str), "how the model prints is no text")
     demand(isinstance(named, bool), "whether the columns have names is not said")
+    names = schema.names[:-1]
     model.schema_ = schema
     model.encoder_ = Encoder(schema.features)
+    if "seen" in document:
+        model._seen = seen = suspicious.read_document(document["seen"])
+        kept = tuple(name for place, name in enumerate(seen.names) if place not in seen.left_out)
+        demand(kept == names, "the columns are not those that were seen")
+        demand(len(seen.class_rows) == len(schema.columns[-1].levels), "there are no rows for each class")
+        names, model.encoder_ = seen.names, Encoder(schema.features, left_out=seen.left_out)
     model.classes_ = _labels(schema.columns[-1], document["labels"])
-    model.n_features_in_ = len(schema.features)
+    model.n_features_in_ = len(names)
     if named:
-        model.feature_names_in_ = np.array(schema.names[:-1], object)
+        model.feature_names_in_ = np.array(names, object)
 
 
 def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None:
     """Return a model its graph, counts and weights."""
     schema = model.schema_
-    parents = [_parents(item, len(schema.columns)) for item in read_list(document["parents"], "parents")]
+    parents = [read_parents(item, len(schema.columns)) for item in read_list(document["parents"], "parents")]
     score, weights = document["structure_score"], document["weights"]
     demand(score is None or is_number(score), "the structure score is no number")
     model.dag_ = Dag(schema.names, tuple(parents))
-    model.family_counts_ = _counts(document["counts"], schema, model.dag_)
+    model.family_counts_ = read_counts(document["counts"], schema, model.dag_)
     if score is not None:
         model.structure_score_ = float(score)
     if model.temperature == "auto":
@@ -307,11 +322,11 @@ def _restore_average(model: AveragedClassifier, document: dict[str, Any]) -> Non
     cells = [int(model_cells(schema, models).sum()) for models in model._models]
     demand(max(cells) <= model.max_cells, "max_cells is too small")
     if len(flat) == stored_cells(schema, order):
-        model.counts_ = StoredCounts(schema, order, _numbers(flat, "the model"))
+        model.counts_ = StoredCounts(schema, order, read_numbers(flat, "the model"))
         return
     sets = needed_sets(schema, model._models)
     demand("super_parents" in document and len(flat) == chosen_cells(schema, sets), "the counts do not fit the columns")
-    model.chosen_counts_ = ChosenCounts(schema, sets, _numbers(flat, "the model"))
+    model.chosen_counts_ = ChosenCounts(schema, sets, read_numbers(flat, "the model"))
 
 
 def _super_parents(document: Any, model: AveragedClassifier) -> tuple[Integers, ...]:
@@ -322,7 +337,7 @@ def _super_parents(document: Any, model: AveragedClassifier) -> tuple[Integers, 
     demand(len(read_list(document, "super-parents")) == len(orders), "super-parents of a kind are missing")
     found = []
     for order, item in zip(orders, document, strict=True):
-        sets = [_parents(columns, n) for columns in read_list(item, "super-parents")]
+        sets = [read_parents(columns, n) for columns in read_list(item, "super-parents")]
         good = all(len(columns) == order and sorted(set(columns)) == list(columns) for columns in sets)
         demand(good and sorted(set(sets)) == sets, "the super-parents are not sorted sets of features")
         found.append(np.array(sets, np.int64).reshape(-1, order))
@@ -362,29 +377,3 @@ def _labels(column: Column, kind: Any) -> NDArray[Any]:
     same = [(type(label), label) for label in labels.tolist()] == [(type(level), level) for level in column.levels]
     demand(same, f"a label is not of the type {kind!r}")
     return labels
-
-
-def _parents(document: Any, n: int) -> tuple[int, ...]:
-    parents = read_list(document, "parents of a column")
-    demand(all(type(parent) is int and 0 <= parent < n for parent in parents), "a parent is no column")
-    return tuple(parents)
-
-
-def _counts(document: Any, schema: Schema, dag: Dag) -> tuple[NDArray[Any], ...]:
-    demand(
-        len(read_list(document, "counts")) == len(schema.columns), "there is not one table of counts for each column"
-    )
-    tables = []
-    for node, item in enumerate(document):
-        name = schema.names[node]
-        flat = read_list(item, f"counts of {name!r}")
-        shape = [schema.cardinalities[c] for c in family_axes(dag.parents[node], node, schema.target)]
-        demand(len(flat) == math.prod(shape), f"the counts of {name!r} do not fit its states")
-        tables.append(_numbers(flat, repr(name)).reshape(shape))
-    return tuple(tables)
-
-
-def _numbers(flat: list[Any], whose: str) -> NDArray[Any]:
-    demand(all(is_number(n) and n >= 0 for n in flat), f"a count of {whose} is no number of at least 0")
-    whole = all(isinstance(n, int) for n in flat)
-    return np.array(flat, dtype=np.int64 if whole else np.float64)

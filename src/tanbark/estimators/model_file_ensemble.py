@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import os
-import zlib
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from tanbark.arrays import Array
 from tanbark.errors import OptionError
 from tanbark.estimators import model_file as files
 from tanbark.estimators.ensemble.classifier import PooledClassifier
@@ -20,20 +17,19 @@ from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import Pooled
 from tanbark.estimators.ensemble.selection import Choice
 from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble
-from tanbark.graph import Dag, Network
+from tanbark.graph import Network
 from tanbark.inference.sparse_network import lay_out_trees
 from tanbark.machine import thread_count
 from tanbark.params.context_tree import ContextTree
+from tanbark.params.network_file import FORMAT, VERSION, array_document, read_array, read_cpts, read_parents
 from tanbark.params.trees import BOTH, LEAF, LEFT, RIGHT, Forest, Tree
 from tanbark.table import Schema
 from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
 
 KINDS: dict[str, type[PooledClassifier]] = {cls.__name__: cls for cls in (NetworkEnsemble, Classifier)}
-TYPES = ("float64", "int64", "int32", "int8", "uint8", "uint16", "uint32")
 POOL = ("usual_missing", "fade", "temperature", "plain_temperature")
 WRITTEN = {"children": "int32", "starts": "int64", "states": "int64", "levels": "int64", "counts": "float64",
            "concentrations": "float64"}  # of a context tree; the rest, three quarters, follows from it  # fmt: skip
-MOST_BYTES = 1 << 32  # of one array, uncompressed
 
 
 def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
@@ -48,17 +44,19 @@ def save_pooled(model: PooledClassifier, path: str | os.PathLike[str]) -> None:
     places = {id(kind): place for place, kind in enumerate(kinds)}
     options = {n: files._plain(value, f"the option {n}") for n, value in model.get_params(deep=False).items()}
     document = {
-        "format": files.FORMAT, "version": files.VERSION, "estimator": type(model).__name__, "options": options,
+        "format": FORMAT, "version": VERSION, "estimator": type(model).__name__,
+        "text": files.model_text(model), "options": options,
         "named": hasattr(model, "feature_names_in_"),
         "columns": [column_document(column) for column in model.schema_.columns],
         "labels": dtype.kind if dtype.kind in files.LABELS else dtype.name,
-        "weights": pooled.weights.tolist(), "log_prior": _array(pooled.log_prior),
-        "class_counts": _array(pooled.class_counts),
+        "weights": pooled.weights.tolist(), "log_prior": array_document(pooled.log_prior),
+        "class_counts": array_document(pooled.class_counts),
         **{name: getattr(pooled, name) for name in POOL},
         "intervals": [[column_document(column) for column in kind.schema.columns] for kind in kinds],
         "members": [_member_document(member, places[id(member.coarsening)]) for member in pooled.members],
         "correction": None if pooled.trees is None else _forest_document(pooled.trees),
-        "value_counts": [_array(counts) for counts in model.value_counts_],
+        "value_counts": [array_document(counts) for counts in model.value_counts_],
+        **files.seen_document(model),
         **files.scores_document(model),
         **(_choice_document(model) if isinstance(model, Classifier) else {}),
     }  # fmt: skip
@@ -71,16 +69,16 @@ def _member_document(member: Member, place: int) -> dict[str, Any]:
         "columns": member.columns.tolist(),
         "order": member.order,
         "parents": [list(parents) for parents in member.parents],
-        "trees": [{name: _array(getattr(tree, name)) for name in WRITTEN} for tree in member.trees],
+        "trees": [{name: array_document(getattr(tree, name)) for name in WRITTEN} for tree in member.trees],
     }
 
 
 def _forest_document(forest: Forest) -> dict[str, Any]:
     nodes = forest.nodes._asdict()
     return {
-        "roots": _array(forest.roots),
-        **{name: _array(part) for name, part in nodes.items()},
-        "masks": _array(forest.nodes.masks.astype(np.uint8)),
+        "roots": array_document(forest.roots),
+        **{name: array_document(part) for name, part in nodes.items()},
+        "masks": array_document(forest.nodes.masks.astype(np.uint8)),
     }
 
 
@@ -90,41 +88,15 @@ def _choice_document(model: Classifier) -> dict[str, Any]:
         choice = asdict(model.choice_)
         choice["orders"] = [[order, loss] for order, loss in model.choice_.orders.items()]
         choice["log_losses"] = [[*key, loss] for key, loss in model.choice_.log_losses.items()]
-        choice["held_out"] = _array(model.choice_.held_out)
+        choice["held_out"] = array_document(model.choice_.held_out)
     return {
         "choice": choice,
         "network": {
             "columns": [column_document(column) for column in network.schema.columns],
             "parents": [list(parents) for parents in network.dag.parents],
-            "cpts": [_array(cpt) for cpt in network.tables],
+            "cpts": [array_document(cpt) for cpt in network.tables],
         },
     }
-
-
-def _array(values: Array) -> dict[str, Any]:
-    """Write an array as its type, its shape, and its bytes compressed in base 64."""
-    values = np.ascontiguousarray(values)
-    little = values.astype(values.dtype.newbyteorder("<"), copy=False)
-    data = base64.b64encode(zlib.compress(little.tobytes(), 6)).decode("ascii")
-    return {"type": values.dtype.name, "shape": list(values.shape), "data": data}
-
-
-def _read_array(document: Any, what: str, kind: str | None = None) -> Array:
-    demand(isinstance(document, dict), f"{what} is no array")
-    name, shape, data = document["type"], read_list(document["shape"], what), document["data"]
-    demand(name in TYPES and (kind is None or name == kind), f"{what} has the type {name!r:.20}")
-    demand(all(type(size) is int and size >= 0 for size in shape) and isinstance(data, str), f"{what} is no array")
-    size = int(np.prod(shape, dtype=object)) * np.dtype(name).itemsize
-    demand(size <= MOST_BYTES, f"{what} is too large")
-    reader = zlib.decompressobj()
-    try:
-        content = reader.decompress(base64.b64decode(data, validate=True), size + 1)
-    except (ValueError, zlib.error):
-        content = b""
-    demand(len(content) == size and reader.eof, f"{what} does not have the bytes that its shape says")
-    found = np.frombuffer(content, np.dtype(name).newbyteorder("<")).astype(name).reshape(shape)
-    demand(name != "float64" or not np.isposinf(found).any(), f"{what} holds an infinite number")
-    return found
 
 
 # ---------------------------------------------------------------------- reading
@@ -142,18 +114,18 @@ def restore_pooled(document: dict[str, Any]) -> PooledClassifier:
     demand(all(any(kind is m.coarsening for m in members) for kind in kinds), "intervals are of no network")
     weights = np.array(_read_numbers(document["weights"], "weights"))
     demand(len(weights) == len(members) > 0 and bool((weights >= 0).all()), "there is not one weight for each network")
-    log_prior = _read_array(document["log_prior"], "the prior", "float64")
+    log_prior = read_array(document["log_prior"], "the prior", "float64")
     demand(log_prior.shape == (len(model.classes_),), "the prior does not fit the classes")
     total = np.exp(np.minimum(log_prior, 1.0)).sum()  # a larger one is wrong, too
     demand(bool(np.isclose(total, 1.0)), "the prior does not sum to one")
-    class_counts = _read_array(document["class_counts"], "the rows by class", "float64")
+    class_counts = read_array(document["class_counts"], "the rows by class", "float64")
     good = class_counts.shape == log_prior.shape and bool((class_counts >= 0).all())
     demand(good, "the rows by class are none")
     trees = _read_forest(document["correction"], schema)
     usual, fade, tau, plain = _read_numbers([document[name] for name in POOL], "the pool")
     demand(0 <= fade <= 1 and usual >= 0 and min(tau, plain) > 0, "the numbers of the pool are out of range")
     model.model_ = Pooled(schema, members, weights, log_prior, class_counts, usual, trees, fade, tau, plain)
-    counts = [_read_array(item, "counts") for item in read_list(document["value_counts"], "counts of values")]
+    counts = [read_array(item, "counts") for item in read_list(document["value_counts"], "counts of values")]
     sizes = members[0].coarsening.schema.cardinalities[:-1]
     demand([table.shape for table in counts] == [(size,) for size in sizes], "the counts of values do not fit")
     demand(all(bool((table >= 0).all()) for table in counts), "a count of values is below 0")
@@ -188,11 +160,11 @@ def _read_member(document: Any, kinds: list[Coarsening]) -> Member:
     place = document["intervals"]
     demand(type(place) is int and 0 <= place < len(kinds), "a network has unknown intervals")
     schema = kinds[place].schema
-    columns = list(files._parents(document["columns"], schema.target))
+    columns = list(read_parents(document["columns"], schema.target))
     n = len(columns)
-    order = list(files._parents(document["order"], n)) if n else []
+    order = list(read_parents(document["order"], n)) if n else []
     demand(sorted(order) == list(range(n)) and len(set(columns)) == n, "the columns of a network are no set")
-    parents = [tuple(files._parents(item, n + 1)) for item in read_list(document["parents"], "parents")]
+    parents = [tuple(read_parents(item, n + 1)) for item in read_list(document["parents"], "parents")]
     rank = {feature: k for k, feature in enumerate(order)}
     demand(len(parents) == n, "there are not parents for each feature")
     for feature, found in enumerate(parents):
@@ -209,7 +181,7 @@ def _read_member(document: Any, kinds: list[Coarsening]) -> Member:
 def _read_tree(document: Any, n_states: int, states: list[int]) -> ContextTree:
     from tanbark.params import context_kernels
 
-    parts = {name: _read_array(document[name], "a tree", kind) for name, kind in WRITTEN.items()}
+    parts = {name: read_array(document[name], "a tree", kind) for name, kind in WRITTEN.items()}
     children, starts, levels = parts["children"], parts["starts"], parts["levels"]
     counts, concentrations, depth = parts["counts"], parts["concentrations"], len(states)
     good = parts["states"].tolist() == states and levels.shape == (depth + 2,) and starts.shape == (depth + 1,)
@@ -237,9 +209,9 @@ def _read_forest(document: Any, schema: Schema) -> Forest | None:
     if document is None:
         return None
     kinds = {"features": "int32", "thresholds": "int32", "lefts": "int32", "missing": "int8", "masks": "uint8"}
-    arrays = {name: _read_array(document[name], "a tree", kinds.get(name, "float64")) for name in Tree._fields}
+    arrays = {name: read_array(document[name], "a tree", kinds.get(name, "float64")) for name in Tree._fields}
     nodes = Tree(**{**arrays, "masks": arrays["masks"] > 0})
-    roots = _read_array(document["roots"], "a tree", "int64")
+    roots = read_array(document["roots"], "a tree", "int64")
     states, ordered = np.array(schema.cardinalities[:-1], np.int64), numeric(schema)
     n_nodes, n_classes = len(nodes.features), schema.cardinalities[-1]
     one_each = all(part.shape == (n_nodes,) for part in nodes[:5])
@@ -280,21 +252,11 @@ def _read_choice(document: Any, n_classes: int) -> Choice | None:
     best = (document["leaves"], document["rounds"])
     good = all(type(part) is int for part in best) and (0, 0) in losses and best in losses
     demand(good, "the choice is not among what was tried")
-    held_out = _read_array(document["held_out"], "held-out posteriors", "float64")
+    held_out = read_array(document["held_out"], "held-out posteriors", "float64")
     demand(held_out.ndim == 2 and held_out.shape[1] == n_classes, "the held-out posteriors do not fit the classes")
     return Choice(orders, single, *best, fade, tau, plain, losses, loss, network, held_out)
 
 
 def _read_network(document: Any, grid: Schema) -> Network:
-    schema = _read_intervals(document["columns"], grid).schema
-    parents = [files._parents(item, len(schema.columns)) for item in read_list(document["parents"], "parents")]
-    cpts = [_read_array(item, "a CPT", "float64") for item in read_list(document["cpts"], "CPTs")]
-    demand(len(cpts) == len(parents) == len(schema.columns), "there is not one CPT for each column")
-    demand(all(len(set(found)) == len(found) for found in parents), "a parent occurs twice")
-    network = Network(schema, Dag(schema.names, tuple(parents)), tuple(cpts))
-    for node, cpt in enumerate(cpts):
-        axes = network.axes(node)
-        demand(cpt.shape == tuple(schema.cardinalities[c] for c in axes), "a CPT does not fit its columns")
-        good = np.allclose(cpt.sum(axis=axes.index(node)), 1.0) and bool((cpt >= 0).all())
-        demand(good, "a CPT does not sum to one")
-    return network
+    _read_intervals(document["columns"], grid)
+    return read_cpts(document)

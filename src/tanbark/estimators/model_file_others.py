@@ -13,6 +13,7 @@ from tanbark.estimators.inputs import class_column
 from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.models.text import TextNaiveBayes
 from tanbark.params import Laplace
+from tanbark.params.network_file import FORMAT, VERSION, read_numbers
 from tanbark.table.schema_json import column_document, demand, read_column, read_list
 
 
@@ -22,7 +23,7 @@ def save_text(model: TextNaiveBayes, path: str | os.PathLike[str]) -> None:
     dtype = model.classes_.dtype
     options = {name: files._plain(value, f"the option {name}") for name, value in model.get_params(deep=False).items()}
     files._write({
-        "format": files.FORMAT, "version": files.VERSION, "estimator": type(model).__name__, "options": options,
+        "format": FORMAT, "version": VERSION, "estimator": type(model).__name__, "options": options,
         "names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
         "columns": [column_document(class_column(None, model.classes_, ()))],
         "labels": dtype.kind if dtype.kind in files.LABELS else dtype.name,
@@ -41,8 +42,8 @@ def restore_text(document: dict[str, Any]) -> TextNaiveBayes:
         len({len(read_list(row, "counts of a class")) for row in rows}) == 1,
         "the counts are of different lengths",
     )
-    model.class_counts_ = files._numbers(texts, "texts").astype(np.float64)
-    model.word_counts_ = np.stack([files._numbers(row, "words") for row in rows]).astype(np.float64)
+    model.class_counts_ = read_numbers(texts, "texts").astype(np.float64)
+    model.word_counts_ = np.stack([read_numbers(row, "words") for row in rows]).astype(np.float64)
     model.n_features_in_, names = model.word_counts_.shape[1], document["names"]
     if names is not None:
         demand(all(isinstance(name, str) for name in read_list(names, "names")), "a name is no string")
@@ -59,7 +60,7 @@ def save_members(model: ModelAveraging, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     options = {n: files._plain(value, f"the option {n}") for n, value in model.get_params(deep=False).items()}
     files._write({
-        "format": files.FORMAT, "version": files.VERSION, "estimator": type(model).__name__, "options": options,
+        "format": FORMAT, "version": VERSION, "estimator": type(model).__name__, "options": options,
         "members": [files._to_document(member) for member in model.estimators_], **files.scores_document(model),
     }, path)  # fmt: skip
 

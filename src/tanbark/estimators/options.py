@@ -27,6 +27,7 @@ class TableOptions:
     class_prior: Any = None
     discretize: Any = "mdlp"
     categorical_features: Any = "auto"
+    suspicious: str = "drop"
     handle_unknown: str = "marginalize"
     max_cells: int = MAX_CELLS
     n_jobs: int | None = None
@@ -230,6 +231,13 @@ OPTIONS: dict[str, Option] = {
     "superparent": Option(
         "str or int",
         "The feature that is a parent of all others; None is the one that says most about the class.",
+    ),
+    "suspicious": Option(
+        '{"drop", "keep", "error"}',
+        'What fit does with columns that cannot help: identifiers, numbers of rows and free text. "drop" leaves them '
+        "out and warns; a column that ``categorical_features`` names is kept. Columns that determine the class, likely "
+        'leaks, are kept and warned of. "keep" keeps every column and does not warn, "error" raises an error. '
+        "``data_report_`` lists what was found.",
     ),
     "tabu": Option(
         "int",

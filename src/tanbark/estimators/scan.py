@@ -6,7 +6,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from tanbark.errors import InputError, OptionError, nearest
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.parts.discretizers import Discretizer, find_cutter
+from tanbark.estimators.reports import suspicious
+from tanbark.estimators.reports.suspicious import Seen
 from tanbark.table import Column, Level, Schema
 from tanbark.table.discretize import CUTTERS
 from tanbark.table.observe import Observed
@@ -211,10 +213,13 @@ def open_counts(model: Any, rows: Scan) -> PartitionedCounts:
         raise OptionError(msg)
     reader = rows.reader(whole_only=missing == "drop")
     fingerprint = _fingerprint(rows, reader)
-    schema, passes = rows.schema, 0
+    schema, passes, seen = rows.schema, 0, None
     if schema is None:
-        schema, passes = _learn_schema(model, rows, reader, fingerprint, missing_states=missing == "category")
-    note_schema(model, schema, rows.source.label_type(rows.target))
+        schema, passes, seen = _learn_schema(model, rows, reader, fingerprint, missing_states=missing == "category")
+        reader = replace(reader, features=schema.names[:-1])
+    note_schema(model, schema, rows.source.label_type(rows.target), seen)
+    if seen is not None:
+        suspicious.report(model, seen)
     inputs.read_class_prior(model.class_prior, model.classes_)
     engine: PartitionedCounts
     checkpoint = _open_checkpoint(rows, f"{fingerprint}|{schema!r}")
@@ -246,8 +251,8 @@ def _open_checkpoint(rows: Scan, key: str) -> Checkpoint | None:
 
 def _learn_schema(
     model: Any, rows: Scan, reader: RowReader, fingerprint: str, *, missing_states: bool
-) -> tuple[Schema, int]:
-    """Return the schema, and the number of passes that it took: none where a checkpoint has it."""
+) -> tuple[Schema, int, Seen]:
+    """Return the schema, the number of passes that it took (none where a checkpoint has it), and what was seen."""
     discretize = model.discretize
     if not isinstance(discretize, (str, Discretizer)):
         msg = (
@@ -261,22 +266,24 @@ def _learn_schema(
         name = f"{type(discretize).__name__} {sorted(discretize.get_params().items())}"
     forced = forced_categories(model.categorical_features, reader.features)
     checkpoint = _open_checkpoint(
-        rows, f"{fingerprint}|{reader.features}|{reader.target}|{name}|{forced}|{missing_states}"
+        rows, f"{fingerprint}|{reader.features}|{reader.target}|{name}|{forced}|{missing_states}|{model.suspicious}"
     )
     kept = None if checkpoint is None else checkpoint.open_schema()
     if kept is not None:
-        schema, model.sketch_errors_ = kept
-        return schema, 0
+        schema, model.sketch_errors_, document = kept
+        return schema, 0, suspicious.read_document(document)
     seen = _look(reader, forced, model.n_jobs) if rows.cluster is None else observe(rows.cluster, reader, forced)
     if seen is None or seen.n_rows == 0:
         msg = "There are no rows to learn from. Check how the files were written or filtered."
         raise InputError(msg)
+    known = suspicious.observed(model, seen, few)
+    seen = seen.without(known.left_out)
     model.sketch_errors_ = seen.errors
     features = seen.columns(cutter, missing_states=missing_states, few=few)
     schema = Schema((*features, class_column(reader.target, seen.classes())))
     if checkpoint is not None:
-        checkpoint.keep_schema(schema, seen.errors)
-    return schema, 1
+        checkpoint.keep_schema(schema, seen.errors, suspicious.document(known))
+    return schema, 1, known
 
 
 def _look(reader: RowReader, forced: list[bool | None], n_jobs: int | None) -> Observed | None:
@@ -303,13 +310,15 @@ def class_column(name: str, labels: list[Level]) -> Column:
     return Column(name, "category", kinds.pop(), tuple(labels))
 
 
-def note_schema(model: Any, schema: Schema, labels: np.dtype[Any] | None = None) -> None:
-    """Return a classifier what fitting a table gives it."""
+def note_schema(model: Any, schema: Schema, labels: np.dtype[Any] | None = None, seen: Seen | None = None) -> None:
+    """Return a classifier what fitting a table gives it; ``seen`` lists columns that were left out, too."""
+    names = schema.names[:-1] if seen is None else seen.names
     model.schema_ = schema
-    model.encoder_ = Encoder(schema.features)
+    model.encoder_ = Encoder(schema.features, left_out=() if seen is None else seen.left_out)
     model.classes_ = label_array(schema.columns[-1].levels, labels)
-    model.n_features_in_ = len(schema.features)
-    model.feature_names_in_ = np.array(schema.names[:-1], object)
+    model.n_features_in_ = len(names)
+    model.feature_names_in_ = np.array(names, object)
+    model.__dict__.pop("_seen", None)
 
 
 def label_array(labels: tuple[Level, ...], dtype: np.dtype[Any] | None = None) -> NDArray[Any]:

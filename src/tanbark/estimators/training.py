@@ -12,6 +12,7 @@ from tanbark.arrays import Floats
 from tanbark.errors import InputError
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
+from tanbark.estimators.reports import suspicious
 from tanbark.table import CodedTable, RawTable, Schema, missing_code
 from tanbark.table.learn_schema import scan_small_numbers
 from tanbark.table.raw import SmallNumbers
@@ -22,12 +23,16 @@ Labels = NDArray[Any]
 def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> CodedTable:
     """Learn the classes, the categories and the cut points of an estimator from rows, and code the rows.
 
-    The options of the estimator that count here are ``discretize``, ``categorical_features``, ``class_prior``,
-    ``missing`` and, with :class:`EM`, the label of rows that have none; these rows are ``unlabelled`` in the result.
+    The options of the estimator that count here are ``discretize``, ``categorical_features``, ``suspicious``,
+    ``class_prior``, ``missing`` and, with :class:`EM`, the label of rows that have none; these rows are ``unlabelled``
+    in the result. What was seen in the columns is noted on the estimator, and warned of.
     """
     raw = inputs.read_training_features(model, X)
     weights = inputs.read_weights(sample_weight, raw.n_rows)
     labelled = _labelled_rows(model, y, raw.n_rows)
+    counted = weights if weights is None else weights > 0
+    seen = suspicious.look(model, raw if counted is None or counted.all() else raw.rows(counted))
+    raw = suspicious.without(raw, seen)
     whole, whole_weights = raw, weights
     y_column = y
     if labelled is not None:
@@ -41,17 +46,20 @@ def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any
         present, labels = np.unique(labels, return_inverse=True)
         model.classes_ = model.classes_[present]
     inputs.read_class_prior(getattr(model, "class_prior", None), model.classes_)
-    names = [raw.name(column) for column in range(raw.n_columns)]
     small = scan_small_numbers(raw, model.n_jobs)
-    model.encoder_ = learn_encoder(
+    categorical = inputs.categorical_mask(model.categorical_features, seen.names)
+    learnt = learn_encoder(
         raw, labels, weights, len(model.classes_), discretize=model.discretize, n_jobs=model.n_jobs, small=small,
-        categorical=inputs.categorical_mask(model.categorical_features, names),
+        categorical=None if categorical is None else np.delete(categorical, seen.left_out),
     )  # fmt: skip
+    model.encoder_ = replace(learnt, left_out=seen.left_out)
     if getattr(model, "missing", None) == "category":
         model.encoder_ = _with_missing_states(model.encoder_, raw)
     names = [column.name for column in model.encoder_.columns]
     model.schema_ = Schema((*model.encoder_.columns, inputs.class_column(y_column, model.classes_, tuple(names))))
     table = replace(code_rows(model, raw, labels, weights, small=small), kept=kept)
+    seen = suspicious.count_classes(seen, labels, len(model.classes_))
+    suspicious.report(model, suspicious.leaks_of(seen, table))
     if labelled is None:
         return table
     given = labelled.copy()
@@ -82,7 +90,10 @@ def code_further(model: Any, X: Any, y: Any, sample_weight: Any, *, grow: bool) 
     if grow:
         model.encoder_ = model.encoder_.extended(raw)
         model.schema_ = Schema((*model.encoder_.columns, model.schema_.columns[-1]))
-    return code_rows(model, raw, labels, weights, handle_unknown="marginalize" if grow else "error")
+    table = code_rows(model, raw, labels, weights, handle_unknown="marginalize" if grow else "error")
+    if hasattr(model, "_seen"):
+        model._seen = model._seen.changed(table, 1 if grow else -1)
+    return table
 
 
 def kept_rows(model: Any, raw: RawTable, weights: Floats | None) -> NDArray[np.bool_] | None:

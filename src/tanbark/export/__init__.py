@@ -1,9 +1,17 @@
-"""Exchange: networks to and from the files and objects of other programs."""
+"""Exchange: networks to and from the files and objects of other programs.
+
+What needs a classifier, ``to_python`` and ``to_sql``, is loaded when it is first asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from tanbark.export.files import FORMATS, read_network, write_network
 from tanbark.export.objects import from_networkx, from_pgmpy, from_pyagrum, to_networkx, to_pgmpy, to_pyagrum
-from tanbark.export.scorer import to_python
-from tanbark.export.sql import to_sql
+
+if TYPE_CHECKING:
+    from tanbark.export.scorer import to_python
+    from tanbark.export.sql import to_sql
 
 __all__ = [
     "FORMATS",
@@ -18,3 +26,13 @@ __all__ = [
     "to_sql",
     "write_network",
 ]
+
+_SCORERS = {"to_python": "tanbark.export.scorer", "to_sql": "tanbark.export.sql"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what scores rows in other programs."""
+    if name in _SCORERS:
+        return getattr(import_module(_SCORERS[name]), name)
+    msg = f"module 'tanbark.export' has no attribute {name!r}"
+    raise AttributeError(msg, name=name)

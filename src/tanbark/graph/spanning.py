@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from tanbark.arrays import TIE, Floats, Integers
 
@@ -66,6 +64,9 @@ def direct_forest(edges: list[tuple[int, int]], n: int, root: int | None = None)
     parents: list[tuple[int, ...]] = [()] * n
     if not edges:
         return parents
+    from scipy.sparse import coo_array  # late: reading a saved network needs no scipy
+    from scipy.sparse.csgraph import breadth_first_order
+
     first, second = np.array(edges).T
     graph = coo_array((np.ones(len(edges)), (first, second)), shape=(n, n)).tocsr()
     seen = np.zeros(n, bool)

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
 CACHED_TERMS = 1 << 22  # values in a cache of log-gamma differences (32 MiB)
 
@@ -27,6 +26,8 @@ def log_gamma_ratio(counts: ArrayLike, alpha: float) -> NDArray[np.float64]:
     >>> log_gamma_ratio([0, 1, 2], 1.0).round(4).tolist()
     [0.0, 0.0, 0.6931]
     """
+    from scipy.special import gammaln  # late: reading a saved network needs no scipy
+
     return np.asarray(gammaln(np.asarray(counts, dtype=float) + alpha) - gammaln(alpha))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from tanbark.arrays import Floats
 from tanbark.scores.mml import family_score
@@ -15,6 +14,8 @@ FamilyScore = Callable[[Floats, int, float], Floats]
 
 def _log_likelihood(counts: Floats, n_configs: int, ess: float) -> Floats:
     rows = counts.sum(axis=2)
+    from scipy.special import xlogy  # late: reading a saved network needs no scipy
+
     return np.asarray(xlogy(counts, counts).sum(axis=(1, 2)) - xlogy(rows, rows).sum(axis=1))
 
 
@@ -33,6 +34,8 @@ def _bic(counts: Floats, n_configs: int, ess: float) -> Floats:
 def _log_marginal(counts: Floats, alpha: float) -> Floats:
     # log_marginal for a stack; another order of the sums would change the last bit of scores in saved model files
     whole = alpha * counts.shape[2]
+    from scipy.special import gammaln
+
     cells = gammaln(counts + alpha).sum(axis=(1, 2)) - counts[0].size * gammaln(alpha)
     return np.asarray(cells + counts.shape[1] * gammaln(whole) - gammaln(counts.sum(axis=2) + whole).sum(axis=1))
 

@@ -12,6 +12,9 @@ from tanbark.arrays import Floats, Integers
 from tanbark.errors import EmptyColumnWarning, InputError, warn
 from tanbark.machine import run_threads, thread_count
 from tanbark.table.encode import refuse_infinity
+from tanbark.table.findings import LEAK, Facts
+from tanbark.table.findings.rules import NEARLY_ALL, determines, suspect_categories
+from tanbark.table.findings.streamed import NumberOrder, OneClass
 from tanbark.table.learn_schema import FEW
 from tanbark.table.raw import CodedColumn, RawTable
 from tanbark.table.schema import Column, Level
@@ -43,7 +46,16 @@ class ColumnView:
     as_declared: tuple[Level, ...] | None = None
     summary: Summary = field(default_factory=Summary)
     fractional: bool = False
-    has_missing: bool = False
+    observed: int = 0
+    missing: int = 0
+    batch_distinct: int = 0  # different values of every batch, added up
+    one_class: OneClass = field(default_factory=OneClass)
+    order: NumberOrder = field(default_factory=NumberOrder)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any row has no value."""
+        return self.missing > 0
 
     def __post_init__(self) -> None:
         if self.forced:
@@ -67,14 +79,18 @@ class ColumnView:
         if values.dtype == np.float64:
             observed = ~np.isnan(values)
             if not observed.all():
-                self.has_missing = True
+                self.missing += int((~observed).sum())
                 values, labels = values[observed], labels[observed]
                 weights = None if weights is None else weights[observed]
         if not len(values):
             return
         self._be(self.nominal)
+        self.observed += len(values)
         if values.dtype == bool:
-            self._note_levels([bool(level) for level in np.unique(values)])
+            found: list[Level] = [bool(level) for level in np.unique(values)]
+            self._note_levels(found)
+            self.batch_distinct += len(found)
+            self._follow(values.astype(np.int64), (False, True), labels, n_classes)
             return
         if values.dtype == np.float64:
             if np.isinf(values).any():
@@ -82,13 +98,30 @@ class ColumnView:
             self.fractional = self.fractional or bool((values != np.floor(values)).any())
             if not self.fractional and abs(values).max() < 2**53:
                 values = values.astype(np.int64)
-        self.summary.add(make_points(values, labels, n_classes, weights))
+        points = make_points(values, labels, n_classes, weights)
+        self.batch_distinct += len(points.values)
+        if not self.fractional:
+            self.order.add(values, len(points.values))
+        self.summary.add(points)
+
+    def _follow(self, codes: Integers, levels: tuple[Level, ...], labels: Integers, n_classes: int) -> None:
+        """Follow the class of every category, while each has one."""
+        if self.one_class.rows is not None:
+            flat = np.bincount(codes * n_classes + labels, minlength=len(levels) * n_classes)
+            self.one_class.add(levels, flat.reshape(len(levels), n_classes))
 
     def add_coded(self, item: CodedColumn, labels: Integers, n_classes: int, weights: Floats | None) -> None:
         """Add a batch of strings, booleans or declared categories."""
         self.nominal = item.values
-        used = np.bincount(item.codes[item.codes >= 0], minlength=len(item.levels)) > 0
-        self.has_missing = self.has_missing or bool((item.codes < 0).any())
+        present = item.codes >= 0
+        used = np.bincount(item.codes[present], minlength=len(item.levels)) > 0
+        self.missing += int((~present).sum())
+        if item.declared or item.values != "number":
+            self.observed, self.batch_distinct = (
+                self.observed + int(present.sum()),
+                self.batch_distinct + int(used.sum()),
+            )
+            self._follow(item.codes[present].astype(np.int64), item.levels, labels[present], n_classes)
         if item.declared:
             self.declared = True
             if self.as_declared not in (None, item.levels):
@@ -104,12 +137,18 @@ class ColumnView:
             return
         self._be(item.values)
         if item.values == "number":
-            self.add_numbers(item.numbers(), labels, n_classes, weights)
+            known = None if weights is None else weights[present]
+            self.add_numbers(item.numbers()[present], labels[present], n_classes, known)
         else:
             self._note_levels([level for level, there in zip(item.levels, used, strict=True) if there])
 
     def _note_levels(self, levels: tuple[Level, ...] | list[Level]) -> None:
-        self.levels.update(dict.fromkeys(levels))
+        if len(self.levels) <= MOST_LEVELS:
+            self.levels.update(dict.fromkeys(levels))
+        if len(self.levels) > MOST_LEVELS and self.batch_distinct < NEARLY_ALL * self.observed:
+            self._refuse_many()
+
+    def _refuse_many(self) -> None:
         if len(self.levels) > MOST_LEVELS:
             msg = (
                 f"Column {self.name!r} has more than {MOST_LEVELS:,} different categories. Group them, or leave the "
@@ -128,8 +167,12 @@ class ColumnView:
             both = self.as_declared is not None and other.as_declared is not None
             self.as_declared = None if both and list(first or ()) == _sorted(first or ()) else first
         self.declared = self.declared or other.declared
+        self.observed, self.missing = self.observed + other.observed, self.missing + other.missing
+        self.batch_distinct += other.batch_distinct
         self._note_levels(list(other.levels))
-        self.fractional, self.has_missing = self.fractional or other.fractional, self.has_missing or other.has_missing
+        self.fractional = self.fractional or other.fractional
+        self.one_class.merge(other.one_class, places)
+        self.order.merge(other.order)
         for level, points in enumerate(other.summary.levels):
             if points is not None:
                 counts = np.zeros((len(points.values), n_classes))
@@ -143,6 +186,7 @@ class ColumnView:
         numbers that are categories.
         """
         if self.values != "number" or self.declared:
+            self._refuse_many()
             return Column(self.name, "category", self.values or self.nominal, self._category_levels())
         points = self.summary.points()
         exact = points.error + points.spread == 0.0
@@ -161,6 +205,33 @@ class ColumnView:
         place, label = np.nonzero(counts)
         cuts = cutter(points.values[place], label, len(order), counts[place, label])
         return Column(self.name, "interval", "number", cuts=tuple(cuts.tolist()))
+
+    def facts(self, n_classes: int, few: int) -> Facts:
+        """Return what was found in the column; its class by category where that is known exactly."""
+        if self.values != "number" or self.declared:
+            many = len(self.levels) > MOST_LEVELS
+            distinct = self.batch_distinct if many else min(len(self.levels), self.batch_distinct)
+            finding = suspect_categories(_sorted(self.levels), self.observed, distinct=distinct)
+            if finding is None and self.one_class.leaks(n_classes):
+                finding = LEAK
+            return Facts(self.missing, distinct, finding)
+        points = self.summary.points()
+        exact = points.error + points.spread == 0.0
+        distinct = len(points.values) if exact else self.batch_distinct
+        nominal = exact and not self.fractional and distinct <= few
+        if nominal if self.forced is None else self.forced:
+            finding = None
+            if not self.fractional:  # an identifier has no fractions
+                finding = suspect_categories(_plain_numbers(points.values), self.observed, distinct=distinct)
+            total = float(points.counts.sum())
+            if finding is None and total > 0 and determines(points.counts * (self.observed / total)):
+                finding = LEAK
+            return Facts(self.missing, distinct if self.forced else None, finding)
+        if self.fractional:
+            return Facts(self.missing)
+        return Facts(self.missing, finding=self.order.finding(
+            self.observed, distinct=distinct if exact else None, complete=not self.missing
+        ))  # fmt: skip
 
     def _category_levels(self) -> tuple[Level, ...]:
         if self.as_declared is not None and set(self.as_declared) == set(self.levels):
@@ -192,12 +263,15 @@ class Observed:
     n_rows : int
     weighted : bool
         Whether any row has a weight other than one.
+    label_rows : list of int
+        The rows of every class, in the order in which the classes came.
     """
 
     views: list[ColumnView]
     labels: dict[Level, int] = field(default_factory=dict)
     n_rows: int = 0
     weighted: bool = False
+    label_rows: list[int] = field(default_factory=list)
 
     def add(
         self, features: RawTable, label_codes: Integers, label_levels: list[Level], weights: Floats | None,
@@ -208,6 +282,7 @@ class Observed:
         self.weighted = self.weighted or weights is not None
         labels = self._numbers(label_levels)[label_codes] if len(label_levels) else np.zeros(len(label_codes), np.int64)
         n = len(self.labels)
+        self._count_labels(np.bincount(labels, minlength=n).tolist())
         calls = [
             (self.views[c].add_numbers, block.values[:, k], labels, n, weights)
             for block in features.blocks
@@ -218,11 +293,16 @@ class Observed:
     def _numbers(self, levels: list[Level]) -> Integers:
         return np.array([self.labels.setdefault(level, len(self.labels)) for level in levels], np.int64)
 
+    def _count_labels(self, rows: list[int]) -> None:
+        before = self.label_rows + [0] * (len(rows) - len(self.label_rows))
+        self.label_rows = [old + new for old, new in zip(before, rows, strict=True)]
+
     def merge(self, other: Observed) -> Observed:
         """Add the summary of another part of the rows."""
         self.n_rows += other.n_rows
         self.weighted = self.weighted or other.weighted
         places = self._numbers(list(other.labels))
+        self._count_labels(np.bincount(places, other.label_rows, len(self.labels)).astype(np.int64).tolist())
         for mine, theirs in zip(self.views, other.views, strict=True):
             mine.merge(theirs, places, max(1, len(self.labels)))
         return self
@@ -230,6 +310,18 @@ class Observed:
     def classes(self) -> list[Level]:
         """List the classes, sorted."""
         return _sorted(dict.fromkeys(self.labels))
+
+    def facts(self, few: int = FEW) -> tuple[Facts, ...]:
+        """Return what was found in every feature; whole numbers with at most ``few`` values are categories."""
+        return tuple(view.facts(max(1, len(self.labels)), few) for view in self.views)
+
+    def without(self, left_out: tuple[int, ...]) -> Observed:
+        """Return the same without some of the features."""
+        return replace(self, views=[view for place, view in enumerate(self.views) if place not in left_out])
+
+    def class_rows(self) -> tuple[int, ...]:
+        """Return the rows of every class, in the order of the schema."""
+        return tuple(self.label_rows[self.labels[label]] for label in self.classes())
 
     def columns(self, cutter: Cutter, *, missing_states: bool = False, few: int = FEW) -> tuple[Column, ...]:
         """Describe every feature.

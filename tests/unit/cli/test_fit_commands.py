@@ -45,16 +45,17 @@ def test_a_way_to_cut_is_an_option(tmp_path):
 
 
 def test_weights_count_rows(folder, tmp_path):
-    good("fit", folder / "rows.csv", "--class", "spam", "-l", "tan", "--weights", "code", "--out", tmp_path / "m.json")
+    ask = ("--class", "spam", "-l", "tan", "--drop", "id", "--weights", "code")
+    good("fit", folder / "rows.csv", *ask, "--out", tmp_path / "m.json")
     clf, frame = tb.load(tmp_path / "m.json"), make_rows()
-    twin = tb.TAN().fit(frame[["id", "word", "caps"]], frame["spam"], frame["code"])
+    twin = tb.TAN().fit(frame[["word", "caps"]], frame["spam"], frame["code"])
     assert clf.network_.table("spam") == pytest.approx(twin.network_.table("spam"))
 
 
 def test_rows_without_a_class_are_left_out_with_a_warning(folder, tmp_path):
     frame = make_rows()
     frame.loc[:4, "spam"] = None
-    frame.to_csv(tmp_path / "some.csv", index=False)
+    frame.drop(columns="id").to_csv(tmp_path / "some.csv", index=False)
     ran = run("fit", tmp_path / "some.csv", "--class", "spam", "-l", "tan", "--out", tmp_path / "m.json", "-q")
     assert ran.exit_code == 0
     assert ran.stderr == "tanbark: warning: 5 rows have no 'spam'; they are left out.\n"
@@ -92,7 +93,8 @@ def test_evaluate_a_saved_model(folder):
 
 
 def test_compare(folder, tmp_path):
-    ask = ("compare", folder / "rows.csv", "--class", "spam", "-l", "naive", "-l", "tan:criterion=bic", "--folds", "3")
+    ask = ("compare", folder / "rows.csv", "--class", "spam", "--drop", "id", "-l", "naive", "-l", "tan:criterion=bic")
+    ask = (*ask, "--folds", "3")
     told = json.loads(good(*ask, "--by", "log-loss", "--json", "--plot", tmp_path / "ranks.png"))
     assert {line["learner"] for line in told["learners"]} == {"naive", "tan:criterion=bic"}
     losses = [line["measures"]["log_loss"] for line in told["learners"]]
@@ -100,12 +102,14 @@ def test_compare(folder, tmp_path):
     assert told["learners"][0]["p"] == 1
     frame = make_rows()
     twin = tb.cross_validate_network(
-        {"naive": tb.NaiveBayes()}, frame.drop(columns="spam"), frame["spam"], cv=3, random_state=0
+        {"naive": tb.NaiveBayes()}, frame.drop(columns=["id", "spam"]), frame["spam"], cv=3, random_state=0
     )
     naive = next(line for line in told["learners"] if line["learner"] == "naive")
     assert naive["folds"]["accuracy"] == twin.scores["naive"]["accuracy"].tolist()
     assert (tmp_path / "ranks.png").read_bytes()[:4] == b"\x89PNG"
-    assert good(*ask).splitlines()[0].split()[:2] == ["learner", "accuracy"]
+    lines = good(*ask, "--by", "log-loss").splitlines()
+    assert lines[0].split()[:2] == ["learner", "accuracy"]
+    assert lines[-1] == "ordered by log-loss, the lowest first; means over 3 folds"
 
 
 def test_a_learner_that_fails_does_not_stop_the_others(folder):

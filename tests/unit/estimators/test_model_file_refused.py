@@ -81,7 +81,7 @@ def test_a_foreign_file_is_refused(content, path):
 
 
 def test_every_part_is_needed(whole, path):
-    for key in whole:
+    for key in whole.keys() - {"text", "smoothing", "seen"}:  # a file may do without these
         refuse(path, {name: part for name, part in whole.items() if name != key})
     for key in ("name", "kind", "values", "levels"):
         lacking = copy.deepcopy(whole)
@@ -143,6 +143,23 @@ def test_every_part_is_needed(whole, path):
         (["counts"], [], "one table"),
         (["structure_score"], "high", "structure score"),
         (["named"], "yes", "names"),
+        (["text"], 3, "no text"),
+        (["smoothing", "options"], {"alpha": 7.0}, "smoothing"),
+        (["seen"], [], "no mapping"),
+        (["seen", "rows"], -1, "number of rows"),
+        (["seen", "rows"], "20", "number of rows"),
+        (["seen", "columns"], {}, "no list"),
+        (["seen", "columns", 0], "colour", "no mapping"),
+        (["seen", "columns", 0, "name"], "hue", "not those that were seen"),
+        (["seen", "columns", 0, "name"], 3, "no names"),
+        (["seen", "columns", 0, "values"], "code", "unknown values"),
+        (["seen", "columns", 0, "missing"], 0.5, "number of rows"),
+        (["seen", "columns", 0, "distinct"], "2", "number of rows"),
+        (["seen", "columns", 0, "finding"], "bomb", "unknown"),
+        (["seen", "left_out"], [0], "not those that were seen"),
+        (["seen", "left_out"], [9], "left out"),
+        (["seen", "left_out"], [True], "number of rows"),
+        (["seen", "class_rows"], [20], "rows for each class"),
     ],
 )  # fmt: skip
 def test_a_wrong_part_is_named(place, value, match, whole, path):

@@ -74,19 +74,21 @@ class Checkpoint:
         """Save the sum over all rows."""
         self._write(name, result, 0, done=True)
 
-    def keep_schema(self, schema: Schema, errors: dict[str, float]) -> None:
-        """Save what the first pass learnt: the columns, and the error bounds of the quantile sketches."""
-        document = {"columns": [column_document(column) for column in schema.columns], "errors": errors}
+    def keep_schema(self, schema: Schema, errors: dict[str, float], seen: dict[str, Any] | None = None) -> None:
+        """Save what the first pass learnt: the columns, the error bounds of the quantile sketches, and what it saw."""
+        columns = [column_document(column) for column in schema.columns]
+        document = {"columns": columns, "errors": errors, "seen": seen}
         self.finish(SCHEMA, [np.frombuffer(json.dumps(document).encode(), np.uint8)])
 
-    def open_schema(self) -> tuple[Schema, dict[str, float]] | None:
-        """Read what the first pass learnt, if it was completed."""
+    def open_schema(self) -> tuple[Schema, dict[str, float], dict[str, Any] | None] | None:
+        """Read what the first pass learnt and saw, if it was completed."""
         saved = self.open(SCHEMA)
         if saved is None:
             return None
         try:
             document = json.loads(saved.result[0].tobytes())
-            return Schema(tuple(map(read_column, document["columns"]))), {**document["errors"]}
+            schema = Schema(tuple(map(read_column, document["columns"])))
+            return schema, {**document["errors"]}, document.get("seen")
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise _damaged(self._path(SCHEMA), error) from error
 

@@ -20,6 +20,7 @@ from tanbark.estimators.ensemble.pooled import Plan, Pooled
 from tanbark.estimators.parts.discretizers import GridDiscretizer, find_cutter
 from tanbark.estimators.questions.model import Asked
 from tanbark.estimators.reports.explain import Explained
+from tanbark.estimators.reports.suspicious import check_choice
 from tanbark.estimators.scan import as_scan, is_scan, open_counts
 from tanbark.estimators.training import encode_training
 from tanbark.graph import Network
@@ -30,7 +31,7 @@ CUTTERS = ("mdlp", "mdlp+quantile", "median", "quantile")
 NO_JOINT = "likelihoods are pooled, not joint probabilities; see conditional_log_likelihood."
 LEARNT = (
     "classes_", "schema_", "encoder_", "n_features_in_", "feature_names_in_", "passes_", "sketch_errors_",
-    "set_scores_", "rows_",
+    "set_scores_", "rows_", "_seen",
 )  # fmt: skip
 MOST_PARENTS = 3  # where the number is not chosen
 
@@ -41,6 +42,7 @@ class PooledClassifier(TablePredictor):
     n_estimators: int
     max_parents: Any
     discretize: Any
+    suspicious: str
     class_prior: Any
     random_state: Any
     verbose: bool
@@ -115,6 +117,7 @@ class PooledClassifier(TablePredictor):
         check_count("n_estimators", self.n_estimators, least=1)
         self._check_order()
         find("handle_unknown", self.handle_unknown, {"marginalize": None, "error": None})
+        check_choice(self.suspicious)
         if not isinstance(self.discretize, str) or self.discretize not in CUTTERS:
             msg = (
                 f"discretize must be one of {list(CUTTERS)}: the networks merge intervals of one fine grid, and these "

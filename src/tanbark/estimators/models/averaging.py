@@ -155,6 +155,9 @@ class ModelAveraging(TablePredictor):
         self.__dict__.pop("set_scores_", None)
         first = self.estimators_[0]
         self.classes_, self.schema_, self.encoder_ = first.classes_, first.schema_, first.encoder_
+        self.__dict__.pop("_seen", None)
+        if hasattr(first, "_seen"):
+            self._seen = first._seen
 
     # ------------------------------------------------------------------ prediction
 

@@ -82,6 +82,7 @@ class NetworkEnsemble(Stepwise, PooledClassifier):
     class_prior: Any = None
     discretize: Any = "mdlp+quantile"
     categorical_features: Any = "auto"
+    suspicious: str = "drop"
     handle_unknown: str = "marginalize"
     random_state: Any = 0
     n_jobs: int | None = None
@@ -164,6 +165,7 @@ class Classifier(PooledClassifier):
     class_prior: Any = None
     discretize: Any = "mdlp+quantile"
     categorical_features: Any = "auto"
+    suspicious: str = "drop"
     handle_unknown: str = "marginalize"
     random_state: Any = 0
     n_jobs: int | None = None

@@ -15,8 +15,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_solve, cholesky
-from scipy.special import polygamma
 
 from tanbark.arrays import Floats
 from tanbark.checks import check_positive
@@ -106,6 +104,8 @@ def _without_curvature(length: MessageLength, problem: PenalisedLikelihood, at: 
 
 def nb_variances(states: Sequence[int], alpha: float, class_alpha: float) -> Floats:
     """Return the prior variance of every row of coefficients: the intercept, then the contrasts of every feature."""
+    from scipy.special import polygamma  # late: reading a saved network needs no scipy
+
     spread = float(polygamma(1, alpha))
     intercept = float(polygamma(1, class_alpha))
     intercept += sum(spread / r - float(polygamma(1, r * alpha)) for r in states)
@@ -229,6 +229,8 @@ class PenalisedLikelihood:
 
     def curvature(self, here: _State, known: Floats | None = None) -> tuple[Floats, float]:
         """Return the lower Cholesky factor of the Hessian, coefficients by class contrast, and its log determinant."""
+        from scipy.linalg import cholesky
+
         size = here.at.size
         out = self.information(here, known).transpose(0, 2, 1, 3).reshape(size, size)
         diagonal = np.arange(size)
@@ -238,6 +240,8 @@ class PenalisedLikelihood:
 
     def solve(self, here: _State, known: Floats | None = None) -> _State:
         """Minimise by Newton's method with halved steps; a Hessian is kept as long as steps converge fast."""
+        from scipy.linalg import cho_solve
+
         if here.at.size == 0:
             return here
         factor, before = self.curvature(here, known)[0], math.inf

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from tanbark.arrays import Floats
 from tanbark.errors import find
@@ -57,6 +56,8 @@ def mml87(counts: ArrayLike, *, alpha: float = 1.0) -> MessageLength:
     log_theta = np.zeros(r)
     log_theta[seen] = np.log(theta[seen])
     nll = -float((n * log_theta).sum())
+    from scipy.special import gammaln  # late: reading a saved network needs no scipy
+
     prior = float(r * gammaln(alpha) - gammaln(r * alpha) - ((alpha - 1) * log_theta).sum())
     fisher = 0.5 * float((r - 1) * math.log(total) - log_theta.sum())
     return MessageLength(nll, prior, fisher, lattice(r - 1), r - 1)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
 from tanbark.arrays import Floats, Integers
 from tanbark.scores.mml.lengths import MessageLength
@@ -167,6 +166,8 @@ def mbp(
     lengths = np.array([
         polytree(rows, label, states, n_classes, roles=roles, alpha=alpha, cache=cache).total for roles in structures
     ])  # fmt: skip
+    from scipy.special import logsumexp  # late: reading a saved network needs no scipy
+
     return MessageLength(float(math.log(len(lengths)) - logsumexp(-lengths)), one_part=True)
 
 

@@ -32,7 +32,7 @@ def test_the_schema_comes_back(tmp_path):
     kept = Checkpoint(tmp_path, "key")
     assert kept.open_schema() is None
     kept.keep_schema(schema, {"x0": 0.25})
-    assert kept.open_schema() == (schema, {"x0": 0.25})
+    assert kept.open_schema() == (schema, {"x0": 0.25}, None)
 
 
 def test_a_damaged_file_is_an_error(tmp_path):

@@ -132,6 +132,7 @@ def whole_numbers(rows=400, seed=0):
 UNIONS = ["mdlp+quantile", tb.MDLPQuantileDiscretizer()]
 
 
+@pytest.mark.filterwarnings("ignore::tanbark.errors.SuspiciousColumnWarning")  # n7 is the class
 @pytest.mark.parametrize("union", UNIONS, ids=str)
 def test_whole_numbers_with_more_than_seven_values_are_cut(union):
     frame, y = whole_numbers()
@@ -143,6 +144,7 @@ def test_whole_numbers_with_more_than_seven_values_are_cut(union):
         assert kinds == ["category"] * 4 + ["interval"]
 
 
+@pytest.mark.filterwarnings("ignore::tanbark.errors.SuspiciousColumnWarning")  # n7 is the class
 @pytest.mark.parametrize("union", UNIONS, ids=str)
 def test_the_user_decides_which_whole_numbers_are_categories(union):
     frame, y = whole_numbers()
@@ -154,6 +156,7 @@ def test_the_user_decides_which_whole_numbers_are_categories(union):
     assert declared.schema_.features[2].kind == "category"
 
 
+@pytest.mark.filterwarnings("ignore::tanbark.errors.SuspiciousColumnWarning")  # n7 is the class
 @pytest.mark.parametrize("union", UNIONS, ids=str)
 @pytest.mark.parametrize("batch_rows", [7, 150, 1000])
 def test_files_are_cut_as_tables_in_memory(union, batch_rows, tmp_path):

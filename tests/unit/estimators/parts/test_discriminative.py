@@ -87,7 +87,7 @@ def test_families_grow_from_the_node_to_its_parents_by_information():
     x = np.where(rng.random(n) < 0.9, b, a)
     X = pd.DataFrame({"a": a, "b": b, "x": x, "one": np.zeros(n)})
     arcs = [("class", name) for name in X] + [("a", "x"), ("b", "x")]
-    clf = tb.FixedStructure(arcs).fit(X.assign(a=y), y)
+    clf = tb.FixedStructure(arcs, suspicious="keep").fit(X.assign(a=y), y)
     found = corrected_families(clf.network_, clf.family_counts_)
     assert found[0] == (0,)
     assert sorted(found) == [(0,), (1,), (2, 1, 0)]

@@ -1,0 +1,99 @@
+"""Processor seconds of short commands, each in a process of its own, beside ``import sklearn.base``.
+
+``python -m benchmarks.speed.startup`` runs all in turns and writes docs/numbers/startup.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import tanbark as tb
+
+ROOT = Path(__file__).parents[2]
+OUT = ROOT / "docs" / "numbers" / "startup.json"
+COMMAND = "python -m benchmarks.speed.startup"
+REFERENCE = "import sklearn.base"
+
+
+def prepare(folder: Path) -> dict[str, list[str]]:
+    """Write a table and models, and return the arguments of every command by its name."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 500)
+    frame = pd.DataFrame({f"x{k}": (y + rng.integers(0, 3, 500)) % 4 for k in range(10)}).assign(y=y)
+    table = folder / "rows.csv"
+    frame.to_csv(table, index=False)
+    X, labels = frame.drop(columns="y"), frame["y"]
+    tb.TAN().fit(X, labels).save(folder / "tan.json")
+    tb.TAN(parameters="laplace").fit(X, labels).save(folder / "laplace.json")
+    tb.Classifier().fit(X, labels).save(folder / "pool.json")
+    program = ["-m", "tanbark"]
+    tan, laplace, pool = (str(folder / name) for name in ("tan.json", "laplace.json", "pool.json"))
+    return {
+        REFERENCE: ["-c", REFERENCE],
+        "import numpy": ["-c", "import numpy"],
+        "--help": [*program, "--help"],
+        "fit, no such file": [*program, "fit", str(folder / "row.csv"), "--class", "y", "--out", tan],
+        "show, no such file": [*program, "show", str(folder / "tam.json")],
+        "show": [*program, "show", tan],
+        "show, Laplace": [*program, "show", laplace],
+        "show, Classifier": [*program, "show", pool],
+        "query": [*program, "query", tan, "-e", "x0=1"],
+        "convert --to bif": [*program, "convert", tan, "--to", "bif"],
+        "explain": [*program, "explain", tan, str(table)],
+    }
+
+
+def seconds(arguments: list[str]) -> float:
+    """Run Python, and return the processor seconds that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *arguments], capture_output=True, check=False, cwd=ROOT)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    """Measure in turns, print and write the medians and quartiles."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=9)
+    times = parser.parse_args().times
+    with tempfile.TemporaryDirectory() as folder:
+        commands = prepare(Path(folder))
+        for arguments in commands.values():
+            seconds(arguments)
+        found: dict[str, list[float]] = {name: [] for name in commands}
+        for _ in range(times):
+            for name, arguments in commands.items():
+                found[name].append(seconds(arguments))
+    reference = statistics.median(found[REFERENCE])
+    commands_found = {}
+    for name, values in found.items():
+        low, middle, high = statistics.quantiles(values, n=4)
+        commands_found[name] = {
+            "seconds": round(middle, 3), "quartiles": [round(low, 3), round(high, 3)],
+            "ratio": round(middle / reference, 3),
+        }  # fmt: skip
+        print(f"{name:24} {middle:6.3f} s  [{low:.3f}, {high:.3f}]  {middle / reference:5.2f} of {REFERENCE!r}")
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, cwd=ROOT)
+    document = {
+        "command": COMMAND, "commit": commit.stdout.strip(), "n": times, "reference": REFERENCE,
+        "unit": "processor seconds, user and system",
+        "machine": {"processor": platform.processor() or platform.machine(), "system": platform.platform()},
+        "versions": {"python": platform.python_version(), "tanbark": tb.__version__, "numpy": np.__version__},
+        "commands": commands_found,
+    }  # fmt: skip
+    OUT.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""What a look at the columns of training rows finds: identifiers, free text, numbers of rows, leaks of the class."""
+
+from tanbark.table.findings.rules import (
+    FINDINGS,
+    FREE_TEXT,
+    IDENTIFIER,
+    INCREASING,
+    LEAK,
+    LEFT_OUT,
+    ROW_NUMBER,
+    Facts,
+    find_facts,
+    find_leaks,
+)
+
+__all__ = [
+    "FINDINGS",
+    "FREE_TEXT",
+    "IDENTIFIER",
+    "INCREASING",
+    "LEAK",
+    "LEFT_OUT",
+    "ROW_NUMBER",
+    "Facts",
+    "find_facts",
+    "find_leaks",
+]
