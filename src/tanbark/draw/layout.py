@@ -33,9 +33,7 @@ class Layout:
     labels : tuple of str
         The names, shortened where they are long.
     centers : tuple of (x, y)
-    widths : tuple of float
-    height : float
-        The height of every box.
+    widths, heights : tuple of float
     routes : dict of (parent, child) to tuple of (x, y)
         From the lower edge of the parent's box to the upper edge of the child's; arcs that are not drawn are not there.
     size : (width, height)
@@ -46,13 +44,15 @@ class Layout:
     labels: tuple[str, ...]
     centers: tuple[Point, ...]
     widths: tuple[float, ...]
-    height: float
+    heights: tuple[float, ...]
     routes: dict[tuple[int, int], tuple[Point, ...]]
     size: Point
     hidden: tuple[int, ...] = ()
 
 
-def layered_layout(dag: Dag, target: int = -1, *, class_arcs: bool | None = None) -> Layout:
+def layered_layout(
+    dag: Dag, target: int = -1, *, class_arcs: bool | None = None, boxes: Sequence[Point] | None = None
+) -> Layout:
     """Lay a graph out in layers, parents above children.
 
     Parameters
@@ -62,6 +62,8 @@ def layered_layout(dag: Dag, target: int = -1, *, class_arcs: bool | None = None
         The class, or -1.
     class_arcs : bool, optional
         Whether arcs from the class are drawn; by default where it has at most 15 children.
+    boxes : sequence of (width, height), optional
+        The boxes, by default as large as the names are long.
 
     Examples
     --------
@@ -72,18 +74,27 @@ def layered_layout(dag: Dag, target: int = -1, *, class_arcs: bool | None = None
     children = dag.children[target] if target >= 0 else ()
     drawn = len(children) <= MANY if class_arcs is None else class_arcs
     hidden = () if drawn else children
-    labels = tuple(_shortened(name) for name in dag.names)
-    widths = tuple(PADDING + LETTER * max(3, len(label)) for label in labels)
-    layers = _broken(dag, _layers(dag, target), widths)
+    labels = tuple(shortened(name) for name in dag.names)
+    sizes = [name_box(label) for label in labels] if boxes is None else list(boxes)
+    widths, heights = tuple(width for width, _ in sizes), tuple(height for _, height in sizes)
+    layers = _broken(dag, _layers(dag, target), sizes)
     arcs = [(p, c) for c, found in enumerate(dag.parents) for p in found if p != target or drawn]
     graph = Graph.with_bends(layers, arcs, [*widths], bend=BEND, gap=ACROSS)
     sort_layers(graph, last=target)
-    return _laid_out(graph, place(graph), labels, widths, hidden)
+    x = place(graph)
+    centers, routes, size = _laid_out(graph, x, heights)
+    return Layout(labels, centers, widths, heights, routes, size, hidden)
 
 
-def _shortened(name: str) -> str:
+def shortened(name: str) -> str:
+    """Return a name on one line, cut where it is long."""
     line = " ".join(name.split())
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+
+
+def name_box(label: str) -> Point:
+    """Return the width and the height of the box of a name."""
+    return PADDING + LETTER * max(3, len(label)), HEIGHT
 
 
 def _layers(dag: Dag, target: int) -> list[list[int]]:
@@ -103,13 +114,13 @@ def _layers(dag: Dag, target: int) -> list[list[int]]:
     return [layer for layer in (*layers, sorted(alone)) if layer]
 
 
-def _broken(dag: Dag, layers: list[list[int]], widths: Sequence[float]) -> list[list[int]]:
+def _broken(dag: Dag, layers: list[list[int]], boxes: Sequence[Point]) -> list[list[int]]:
     """Break layers that are too wide into several; what has children goes to the lower ones."""
-    room = sum((width + ACROSS) * (HEIGHT + DOWN) for width in widths)
+    room = sum((width + ACROSS) * (height + DOWN) for width, height in boxes)
     limit = max(NARROWEST, 1.5 * room**0.5)
     rows: list[list[int]] = []
     for layer in layers:
-        total = sum(widths[node] + ACROSS for node in layer)
+        total = sum(boxes[node][0] + ACROSS for node in layer)
         pieces = -(-int(total) // int(limit)) if total > limit else 1
         filled = total
         for node in sorted(layer, key=lambda node: (bool(dag.children[node]), node)):
@@ -117,24 +128,28 @@ def _broken(dag: Dag, layers: list[list[int]], widths: Sequence[float]) -> list[
                 rows.append([])
                 filled = 0.0
             rows[-1].append(node)
-            filled += widths[node] + ACROSS
+            filled += boxes[node][0] + ACROSS
     return rows
 
 
 def _laid_out(
-    graph: Graph, x: list[float], labels: tuple[str, ...], widths: tuple[float, ...], hidden: tuple[int, ...]
-) -> Layout:
-    """Bring the places to pixels from the upper left corner, a tenth of a pixel fine."""
-    boxes = range(len(x))
-    left = min((x[v] - graph.widths[v] / 2 for v in boxes), default=0.0) - MARGIN
-    right = max((x[v] + graph.widths[v] / 2 for v in boxes), default=0.0) + MARGIN
-    level = {v: row for row, layer in enumerate(graph.layers) for v in layer}
-    at = [(round(x[v] - left, 1), MARGIN + HEIGHT / 2 + level[v] * (HEIGHT + DOWN)) for v in boxes]
-    upper = [(across, down - HEIGHT / 2) for across, down in at]
-    lower = [(across, down + HEIGHT / 2) for across, down in at]
+    graph: Graph, x: list[float], heights: tuple[float, ...]
+) -> tuple[tuple[Point, ...], dict[tuple[int, int], tuple[Point, ...]], Point]:
+    """Bring the places to pixels from the upper left corner; return centres, routes and size."""
+    items = range(len(x))
+    left = min((x[v] - graph.widths[v] / 2 for v in items), default=0.0) - MARGIN
+    right = max((x[v] + graph.widths[v] / 2 for v in items), default=0.0) + MARGIN
+    upper, lower = [(0.0, 0.0)] * len(x), [(0.0, 0.0)] * len(x)
+    top = MARGIN
+    for layer in graph.layers:
+        tallest = max((heights[v] for v in layer if v < graph.n_nodes), default=HEIGHT)
+        for v in layer:
+            across, height = round(x[v] - left, 1), heights[v] if v < graph.n_nodes else tallest
+            upper[v], lower[v] = (across, top), (across, top + height)
+        top += tallest + DOWN
     routes = {
         (parent, child): (lower[parent], *(point for v in chain for point in (upper[v], lower[v])), upper[child])
         for (parent, child), chain in graph.chains.items()
     }
-    size = (round(right - left, 1), len(graph.layers) * (HEIGHT + DOWN) - DOWN + 2 * MARGIN)
-    return Layout(labels, tuple(at[: len(labels)]), widths, HEIGHT, routes, size, hidden)
+    centers = tuple((upper[v][0], (upper[v][1] + lower[v][1]) / 2) for v in range(graph.n_nodes))
+    return centers, routes, (round(right - left, 1), max(top - DOWN, MARGIN) + MARGIN)

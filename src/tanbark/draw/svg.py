@@ -122,7 +122,7 @@ def _arc(
 
 
 def _node(dag: Dag, layout: Layout, node: int, target: int) -> str:
-    (x, y), width, height = layout.centers[node], layout.widths[node], layout.height
+    (x, y), width, height = layout.centers[node], layout.widths[node], layout.heights[node]
     fill, edge = node_colours(dag, node, target)
     weight = ' font-weight="bold"' if node == target else ""
     return (

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.draw.layout import layered_layout
 from tanbark.errors import InputError, TableTooLargeError
 from tanbark.estimators.ensemble.classifier import PooledClassifier
 from tanbark.estimators.ensemble.reading import reading_network
@@ -18,6 +17,7 @@ from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.parameters import MANB
 from tanbark.estimators.reports.uncertainty import has_levels
 from tanbark.explorer.averaged import average_data, averaged_network
+from tanbark.explorer.drawing import drawing
 from tanbark.explorer.packing import pack_families
 from tanbark.explorer.performance import performance_data
 from tanbark.explorer.pooled import pool_data
@@ -30,7 +30,6 @@ from tanbark.table import Column
 
 VERSION = 1
 MOST_ENTRIES = 1 << 22  # of all clique tables: a browser propagates them in some hundredths of a second
-MOST_DRAWN = 150  # variables beyond which no graph is drawn
 FITTED: dict[type, str] = {
     NetworkClassifier: "network_",
     PooledClassifier: "model_",
@@ -62,16 +61,17 @@ def page_data(
     _check_target(network, wording.target)
     kind = type(model).__name__
     named = f"{kind} for {network.dag.names[network.target]}" if schema.has_class else kind
-    columns = zip(schema.columns, column_words(schema, wording), strict=True)
+    words_of = column_words(schema, wording)
+    columns = [_column(column) | shown for column, shown in zip(schema.columns, words_of, strict=True)]
     return {
         "version": VERSION,
         "title": wording.title or named,
         "kind": kind,
-        "columns": [_column(column) | shown for column, shown in columns],
+        "columns": columns,
         **arrangement(schema, wording),
         "about": facts(wording.about),
         "performance": performance_data(model, performance, X, y),
-        "layout": _layout(network),
+        "drawing": drawing(network, [column.get("title", column["name"]) for column in columns]),
         **_inference(model, network),
         **(_learnt(model, network) if isinstance(model, NetworkClassifier) else NOTHING_LEARNT),
     }
@@ -181,20 +181,6 @@ def _level(level: Any) -> Any:
 def _flat(table: NDArray[Any]) -> list[float]:
     flat: list[float] = table.ravel().tolist()
     return flat
-
-
-def _layout(network: Network) -> dict[str, Any] | None:
-    if len(network.dag.names) > MOST_DRAWN:
-        return None
-    layout = layered_layout(network.dag, network.target)
-    return {
-        "centers": [list(point) for point in layout.centers],
-        "widths": list(layout.widths),
-        "height": layout.height,
-        "size": list(layout.size),
-        "routes": [[*arc, [list(point) for point in route]] for arc, route in layout.routes.items()],
-        "hidden": list(layout.hidden),
-    }
 
 
 def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:

@@ -26,6 +26,7 @@ SCRIPTS = (
     "elements.js", "cards.js", "notes.js", "tables.js", "answer.js", "case.js", "history.js", "editor.js", "sheet.js",
     "shell.js",
     "ask.js", "list.js", "why.js", "whatif.js", "typical.js",
+    "colours.js", "viewport.js", "nodes.js", "arcs.js", "legend.js", "names.js", "minimap.js", "picture.js",
     "graph.js",
     "csv.js", "many.js", "rowsview.js", "about.js", "tornado.js", "decidepanel.js",
     "separation.js", "elimination.js", "teach.js",
@@ -145,14 +146,14 @@ def assemble(data: dict[str, Any], *, template: str = "template.html", scripts: 
     """Put data, style and scripts into the template.
 
     The data are JSON in which no character can end the element that holds it, and are read, never run. The policy
-    names the hashes of the one style and the one script, and allows nothing else but a worker that the page makes
-    itself: no other script, no address.
+    names the hashes of the one style and the one script, and allows nothing else but a worker and a picture that the
+    page makes itself (the drawing, on its way from SVG to PNG): no other script, no address.
     """
     style, script = "".join(compact_style(_asset(name)) for name in STYLES), _script(scripts)
     embedded = _embedded(data)
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; "
-        "base-uri 'none'; form-action 'none'"
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
     parts = {
         "policy": html.escape(policy, quote=True),

@@ -85,11 +85,11 @@ def plot_network(
         ax.add_patch(
             Polygon([(x, y), (x - half, y - reach), (x + half, y - reach)], color=colour, linewidth=0, zorder=1)
         )
-    for node, ((x, y), width) in enumerate(zip(layout.centers, layout.widths, strict=True)):
+    for node, ((x, y), width, height) in enumerate(zip(layout.centers, layout.widths, layout.heights, strict=True)):
         fill, edge = node_colours(dag, node, target)
-        corner = (x - width / 2 + 6, y - layout.height / 2 + 6)
+        corner = (x - width / 2 + 6, y - height / 2 + 6)
         box = FancyBboxPatch(
-            corner, width - 12, layout.height - 12, boxstyle="round,pad=6", facecolor=fill, edgecolor=edge, zorder=2
+            corner, width - 12, height - 12, boxstyle="round,pad=6", facecolor=fill, edgecolor=edge, zorder=2
         )
         ax.add_patch(box)
         bold = "bold" if node == target else "normal"

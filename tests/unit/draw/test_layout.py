@@ -26,20 +26,22 @@ def naive(n):
 
 
 @settings(max_examples=40)
-@given(graphs(), st.booleans())
-def test_boxes_do_not_overlap_and_arcs_point_down(dag, with_class):
-    layout = layered_layout(dag, len(dag.names) - 1 if with_class else -1)
-    boxes = list(zip(layout.centers, layout.widths, strict=True))
-    for (a, wide), (b, broad) in combinations(boxes, 2):
-        assert abs(a[1] - b[1]) >= layout.height or abs(a[0] - b[0]) >= (wide + broad) / 2
-    for (x, y), width in boxes:
+@given(graphs(), st.booleans(), st.lists(st.sampled_from([20.0, 33.0, 120.0]), min_size=24, max_size=24) | st.none())
+def test_boxes_do_not_overlap_and_arcs_point_down(dag, with_class, sides):
+    given = None if sides is None else list(zip(sides[:12], sides[12:], strict=True))[: len(dag.names)]
+    layout = layered_layout(dag, len(dag.names) - 1 if with_class else -1, boxes=given)
+    boxes = list(zip(layout.centers, layout.widths, layout.heights, strict=True))
+    assert given is None or [size for _, *size in boxes] == [list(size) for size in given]
+    for (a, wide, tall), (b, broad, high) in combinations(boxes, 2):
+        assert abs(a[1] - b[1]) >= (tall + high) / 2 or abs(a[0] - b[0]) >= (wide + broad) / 2
+    for (x, y), width, height in boxes:
         assert 0 <= x - width / 2 < x + width / 2 <= layout.size[0]
-        assert 0 <= y - layout.height / 2 < y + layout.height / 2 <= layout.size[1]
+        assert 0 <= y - height / 2 < y + height / 2 <= layout.size[1]
     arcs = {(p, c) for c, parents in enumerate(dag.parents) for p in parents}
     assert set(layout.routes) == arcs
     for (parent, child), route in layout.routes.items():
-        assert route[0] == (layout.centers[parent][0], layout.centers[parent][1] + layout.height / 2)
-        assert route[-1] == (layout.centers[child][0], layout.centers[child][1] - layout.height / 2)
+        assert route[0] == (layout.centers[parent][0], layout.centers[parent][1] + layout.heights[parent] / 2)
+        assert route[-1] == (layout.centers[child][0], layout.centers[child][1] - layout.heights[child] / 2)
         heights = [y for _, y in route]
         assert heights == sorted(heights)
         assert heights[0] < heights[-1]

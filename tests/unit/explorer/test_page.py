@@ -14,7 +14,7 @@ import tanbark as tb
 from networks import asia
 from pages import NASTY, nasty_model
 from tanbark.explorer import Page, make_page, write_page
-from tanbark.explorer.page import SCRIPTS
+from tanbark.explorer.page import SCRIPTS, _asset
 
 
 def parts(page):
@@ -39,6 +39,7 @@ def test_the_policy_allows_one_style_and_one_script_alone():
         "script-src": f"'{sha(script)}'",
         "style-src": f"'{sha(style)}'",
         "worker-src": "blob:",
+        "img-src": "data:",
         "base-uri": "'none'",
         "form-action": "'none'",
     }
@@ -56,6 +57,12 @@ def test_the_scripts_use_nothing_that_turns_text_into_code_or_markup():
             name
         )  # lines are put together without indentation
         assert len(text.splitlines()) < 400, name
+
+
+def test_no_two_scripts_declare_the_same_name():
+    declared = re.compile(r"^(?:const|let|class|function\*?|async function)\s+([\w$]+)", re.MULTILINE)
+    names = [name for script in SCRIPTS for name in declared.findall(_asset(script))]
+    assert [name for name in set(names) if names.count(name) > 1] == []
 
 
 def test_names_cannot_break_out_of_the_data():

@@ -1,174 +1,373 @@
-/* The drawing: boxes in layers as laid out beforehand, arcs as curves, all of it ordinary elements. */
+/* The Graph view: the network as a drawing that pans and zooms; a click on a variable opens it at its place. */
 
-const FULL_UP_TO = 14; // variables whose states are shown in the drawing itself
-const CARD_WIDTH = 178;
-const CARD_GAP = 16;
-const LAYER_GAP = 52;
-const SMALL_GAP = 44;
-const BEND_WIDTH = 10;
-const MARGIN = 14;
-const LEAST_SCALE = 0.62; // below it a drawing is scrolled instead of made smaller
+const MAP_FROM = 60; // variables from which on there is a small map
+const NEAR = 0.65; // scale below which names take the room of their boxes
+const FAR = 0.33; // scale below which boxes show no names
+const LEGIBLE = 0.5; // the scale that the view does not go below to show a Markov blanket
+const MOST_SHOWN = 12; // variables found by a search that the view moves to
 
 class GraphView {
   constructor(app) {
     this.app = app;
-    this.layout = app.model.data.layout;
-    this.full = app.model.names.length <= FULL_UP_TO;
-    this.paper = h("div", { class: "paper" });
-    this.holder = h("div", { class: "holder" }, this.paper);
-    this.boxes = app.model.names.map((_, node) => (this.full ? new Card(app, node, { compact: true }) : new Box(app, node)));
-    this.scale = null;
+    this.drawing = app.model.data.drawing;
+    this.colours = app.model.columns.map(stateColours);
+    this.strongest = Math.max(0, ...this.drawing.strengths.flat());
+    this.focused = null;
+    this.matches = null;
+    this.frame = null;
   }
 
-  mount(view) {
-    const zoom = (id, text, act) => h("button", { type: "button", id, text, onclick: act });
-    this.view = h("div", { id: "graph-view" }, this.holder);
-    view.replaceChildren(h("div", { class: "zoom" }, zoom("smaller", "−", () => this.zoom(this.scale / 1.25)), zoom("fit", "Fit", () => this.fit()), zoom("larger", "+", () => this.zoom(this.scale * 1.25))), this.view);
-    this.paper.replaceChildren(...this.boxes.map((box) => box.element));
-    this.place();
-    this.drawArcs();
-    this.fit();
+  /* ------------------------------------------------------------ building */
+
+  mount(element) {
+    const { drawing, app } = this;
+    this.nodes = app.model.names.map((_, node) => new GraphNode(this, node));
+    this.arcs = drawing.arcs.map(([parent, child, ...bends]) => new GraphArc(this, parent, child, bends));
+    this.lines = svg("g", { class: "arcs" }, this.arcs.map((arc) => arc.element));
+    this.names = new FarNames(this);
+    this.world = svg("g", { class: "world" }, this.makeTray(), this.lines, this.nodes.map((node) => node.element), this.names.element);
+    this.paper = svg("svg", { class: "graph-paper", role: "group", "aria-label": `Graph of ${app.model.title}` }, this.world);
+    this.viewport = new Viewport(this.paper, drawing.size, () => this.schedule());
+    this.map = this.nodes.length >= MAP_FROM ? new Minimap(this) : null;
+    this.canvas = h("div", { id: "graph-canvas" }, this.paper, this.map?.element);
+    this.legend = makeLegend(this);
+    element.replaceChildren(this.makeTools(), this.canvas, this.legend);
+    this.connect();
+    this.takeHeight();
+    this.rove(app.target);
+    this.search(app.shell.matches);
   }
 
-  /* Give the boxes as they are the room they need: layers move down, and what stands on a layer moves apart. */
-  place() {
-    const { centers, widths, height } = this.layout;
-    const levels = [...new Set(centers.map(([, y]) => y))].sort((a, b) => a - b);
-    const sizes = this.boxes.map((box, node) => {
-      box.element.style.width = `${this.full ? CARD_WIDTH : Math.max(64, widths[node])}px`;
-      return [box.element.offsetWidth, box.element.offsetHeight];
-    });
-    let top = MARGIN;
-    this.levels = levels.map((y) => {
-      const nodes = centers.flatMap((center, node) => (center[1] === y ? [node] : []));
-      const level = { from: y - height / 2, to: y + height / 2, top, bottom: top + Math.max(...nodes.map((node) => sizes[node][1])) };
-      level.across = this.spreadLevel(level, nodes, sizes);
-      top = level.bottom + (this.full ? LAYER_GAP : SMALL_GAP);
-      return level;
-    });
-    this.spots = centers.map(([x, y], node) => {
-      const level = this.levels[levels.indexOf(y)];
-      return { x: level.across.get(x), top: level.top, bottom: level.top + sizes[node][1], width: sizes[node][0] };
-    });
-    this.crop(top - (this.full ? LAYER_GAP : SMALL_GAP));
+  makeTray() {
+    const { tray, hidden } = this.drawing;
+    if (!tray) return null;
+    const [x, y, width, height] = tray;
+    const right = x > this.drawing.size[0] / 2;
+    this.trayTitle = svg("text", { x: right ? x + width - 12 : x + 12, y: y + 16, "text-anchor": right ? "end" : "start", class: "tray-title" });
+    this.trayTitle.textContent = hidden.length ? "No arcs to other features" : "No arcs";
+    return svg("g", { class: "tray" }, svg("rect", { x, y, width, height, rx: 9 }), this.trayTitle);
   }
 
-  /* Where the boxes and the bends of arcs on one layer come to stand, by where they stood in the layout. */
-  spreadLevel(level, nodes, sizes) {
-    const items = new Map(nodes.map((node) => [this.layout.centers[node][0], sizes[node][0]]));
-    for (const [, , route] of this.layout.routes) {
-      for (const [x, y] of route.slice(1, -1)) if (Math.abs(y - level.from) < 0.5 && !items.has(x)) items.set(x, BEND_WIDTH);
+  makeTools() {
+    const tool = (id, text, label, act) => h("button", { type: "button", id, text, title: label, "aria-label": label, onclick: act });
+    const { viewport } = this;
+    const tools = [
+      tool("smaller", "−", "Smaller", () => viewport.zoom(1 / 1.3)),
+      tool("fit", "Fit", "Fit the whole drawing", () => viewport.fit({ glide: true })),
+      tool("larger", "+", "Larger", () => viewport.zoom(1.3)),
+      tool("save-svg", "SVG", "Download the drawing as SVG", () => this.saveSvg()),
+      tool("save-png", "PNG", "Download the drawing as PNG", () => this.savePng()),
+    ];
+    this.note = h("span", { class: "small", id: "graph-note" });
+    return h("div", { class: "graph-tools" }, tools, this.note);
+  }
+
+  connect() {
+    this.paper.addEventListener("click", (event) => this.onClick(event));
+    this.paper.addEventListener("dblclick", (event) => this.onDouble(event));
+    this.paper.addEventListener("keydown", (event) => this.onKey(event));
+    this.paper.addEventListener("focusin", (event) => this.onFocus(event));
+    new ResizeObserver(() => this.resize()).observe(this.canvas);
+    window.addEventListener("resize", () => this.takeHeight());
+  }
+
+  /* Be as high as the window allows below what stands above, with the legend. */
+  takeHeight() {
+    if (this.canvas.clientWidth === 0) return;
+    const above = this.canvas.getBoundingClientRect().top + window.scrollY;
+    const below = isPhone() ? 12 : this.legend.offsetHeight + 20;
+    this.canvas.style.height = `${Math.max(440, window.innerHeight - above - below)}px`;
+  }
+
+  /* ------------------------------------------------------------ what is seen */
+
+  /* Fit the drawing when it is first seen; later keep its middle in the middle. */
+  resize() {
+    const { viewport } = this;
+    const before = viewport.room;
+    const seen = before[0] > 0;
+    if (!viewport.measure()) {
+      viewport.room = before;
+      return;
     }
-    const order = [...items].sort(([a], [b]) => a - b);
-    const found = [];
-    order.forEach(([x, width], k) => {
-      const least = k ? found[k - 1] + (order[k - 1][1] + width) / 2 + (this.full ? CARD_GAP : 8) : -Infinity;
-      found.push(Math.max(x, least));
-    });
-    const drift = found.reduce((all, x, k) => all + x - order[k][0], 0) / found.length;
-    return new Map(order.map(([x], k) => [x, found[k] - drift]));
-  }
-
-  /* Cut the empty margins off. */
-  crop(bottom) {
-    const all = [...this.spots.map(({ x, width }) => [x - width / 2, x + width / 2]), ...this.levels.flatMap((level) => [...level.across.values()].map((x) => [x, x]))];
-    const left = Math.min(...all.map(([low]) => low)) - MARGIN;
-    this.size = [Math.max(...all.map(([, high]) => high)) - left + MARGIN, bottom + MARGIN];
-    this.shift = -left;
-    this.spots.forEach((spot, node) => {
-      spot.x += this.shift;
-      this.boxes[node].element.style.left = `${spot.x - spot.width / 2}px`;
-      this.boxes[node].element.style.top = `${spot.top}px`;
-    });
-  }
-
-  /* A point of the layout's route in the drawing: edges of layers stay edges of layers. */
-  point([x, y]) {
-    const level = this.levels.find(({ from, to }) => y >= from - 0.5 && y <= to + 0.5);
-    return [level.across.get(x) + this.shift, Math.abs(y - level.from) < 0.5 ? level.top : level.bottom];
-  }
-
-  drawArcs() {
-    const [width, height] = this.size;
-    const head = svg("path", { d: "M0,0 L8,4 L0,8 z", class: "arrow" });
-    const marker = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" }, head);
-    this.arcs = this.layout.routes.map(([parent, child, route]) => ({ parent, child, element: this.makeArc(parent, child, route) }));
-    const lines = svg("svg", { class: "arcs", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, svg("defs", {}, marker));
-    lines.append(...this.arcs.map((arc) => arc.element));
-    this.lines = lines;
-    this.extra = [];
-    this.paper.prepend(lines);
-    this.paper.style.width = `${width}px`;
-    this.paper.style.height = `${height}px`;
-  }
-
-  makeArc(parent, child, route, kind = "") {
-    const from = this.spots[parent];
-    const to = this.spots[child];
-    const inner = route ? route.slice(1, -1).map((point) => this.point(point)) : [];
-    const points = [[from.x, from.bottom], ...inner, [to.x, to.top - 1]];
-    let path = `M${points[0]}`;
-    for (let k = 1; k < points.length; k++) {
-      const [x0, y0] = points[k - 1];
-      const [x1, y1] = points[k];
-      const bend = Math.max(14, Math.abs(y1 - y0) / 2);
-      path += x0 === x1 ? ` L${x1},${y1}` : ` C${x0},${y0 + bend} ${x1},${y1 - bend} ${x1},${y1}`;
+    if (!seen) {
+      this.takeHeight();
+      viewport.measure();
+      this.nodes.forEach((node) => node.measure());
     }
-    return svg("path", { d: path, class: `arc ${kind}`, "marker-end": "url(#arrow)" });
+    if (!seen && isPhone() && viewport.fitting < LEGIBLE) viewport.begin(this.drawing.boxes[this.names.root], NEAR);
+    else if (!seen || viewport.fitted) viewport.fit();
+    else viewport.pan((viewport.room[0] - before[0]) / 2, (viewport.room[1] - before[1]) / 2);
   }
 
-  /* Arcs at the selected variable stand out; hidden arcs of the class are shown for it alone. */
+  schedule() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.render();
+    });
+  }
+
+  render() {
+    const { left, top, scale } = this.viewport;
+    this.world.setAttribute("transform", `translate(${left.toFixed(2)},${top.toFixed(2)}) scale(${scale.toFixed(4)})`);
+    this.map?.move();
+    if (this.zoomed !== scale) this.rescale(scale);
+    if (this.found !== undefined) this.updateSeen();
+    const { editor } = this.app;
+    if (!editor.element.hidden && this.paper.contains(editor.anchor)) this.placeEditor();
+  }
+
+  /* Names become larger in their boxes as the drawing becomes smaller, until there is no reading them; arcs thicker. */
+  rescale(scale) {
+    this.zoomed = scale;
+    const level = this.drawing.full || scale >= NEAR ? "near" : scale >= FAR ? "middle" : "far";
+    if (level !== this.level) {
+      this.level = level;
+      for (const name of ["middle", "far"]) this.paper.classList.toggle(name, name === level);
+      this.nodes.forEach((node) => node.setLevel(level));
+    }
+    const thick = scale < 1 ? 2 ** (Math.round(-Math.log2(scale) * 1.2) / 2) : 1;
+    if (thick !== this.thick) {
+      this.thick = thick;
+      this.lines.style.setProperty("--thick", thick);
+    }
+    if (this.trayTitle) this.trayTitle.style.fontSize = `${Math.max(12, 12 / scale)}px`;
+    this.names.place();
+  }
+
+  /* ------------------------------------------------------------ what is known */
+
   update(found) {
-    const { selected, model } = this.app;
-    this.boxes.forEach((box) => box.update(found));
-    this.arcs.forEach(({ parent, child, element }) => element.classList.toggle("near", selected === parent || selected === child));
-    this.extra.forEach((element) => element.remove());
-    const hidden = this.layout.hidden.filter((node) => node === selected || selected === model.data.target);
-    this.extra = hidden.map((node) => this.makeArc(model.data.target, node, null, "near hidden"));
-    this.lines.append(...this.extra);
+    const { app } = this;
+    const news = found !== this.found;
+    this.found = found;
+    if (app.selected !== null && app.selected !== this.focused) {
+      this.setFocus(app.selected);
+      if (!app.editor.element.hidden && this.paper.contains(app.editor.anchor)) this.attach(app.selected);
+    }
+    if (!news) return;
+    this.map?.mark("observed", (node) => this.app.likelihoods[node] !== null);
+    this.updateSeen();
+    this.names.place();
   }
 
-  fit() {
-    const room = this.view.clientWidth - 4;
-    this.zoom(Math.max(LEAST_SCALE, Math.min(1, room / this.size[0])));
+  updateSeen() {
+    for (const node of this.nodes) if (node.shown !== this.found && this.viewport.sees(node.box)) node.update(this.found);
   }
 
-  zoom(scale) {
-    this.scale = Math.max(0.15, Math.min(2, scale));
-    this.paper.style.transform = `scale(${this.scale})`;
-    this.holder.style.width = `${this.size[0] * this.scale}px`;
-    this.holder.style.height = `${this.size[1] * this.scale}px`;
+  /* The variable in focus and its Markov blanket stay, everything else is dimmed. */
+  setFocus(node) {
+    const { model } = this.app;
+    this.focused = node;
+    const blanket = node === null ? null : markovBlanket(model, node);
+    this.kin = blanket !== null && blanket.size < model.names.length ? blanket : null;
+    this.paper.classList.toggle("focused", this.kin !== null);
+    this.nodes.forEach(({ element }, other) => {
+      element.classList.toggle("kin", this.kin?.has(other) ?? false);
+      element.classList.toggle("chosen", other === node);
+    });
+    this.arcs.forEach(({ parent, child, element }) => {
+      const kin = node !== null && (parent === node || child === node || (this.kin !== null && model.parents[child].includes(node)));
+      element.classList.toggle("kin", kin);
+      if (kin) this.lines.append(element);
+    });
+    this.extra?.element.remove();
+    const ofClass = node !== null && this.drawing.hidden.includes(node);
+    this.extra = ofClass ? new GraphArc(this, model.data.target, node) : null;
+    if (ofClass) {
+      this.extra.element.classList.add("kin", "unrouted");
+      this.lines.append(this.extra.element);
+    }
+    this.map?.mark("chosen", (other) => other === node);
+    this.note.textContent = this.describeFocus(node);
+    this.names.place();
+  }
+
+  describeFocus(node) {
+    if (node === null) return "";
+    const { model } = this.app;
+    const n = markovBlanket(model, node).size - 1;
+    return `${model.names[node]}: ${n} ${n === 1 ? "variable" : "variables"} in its Markov blanket`;
+  }
+
+  /* Dim what a search does not find, and go to the rest where it is little. */
+  search(matches) {
+    this.matches = matches;
+    this.paper.classList.toggle("searched", matches !== null);
+    this.nodes.forEach(({ element }, node) => element.classList.toggle("found", matches !== null && matches[node]));
+    this.map?.mark("found", (node) => matches !== null && matches[node]);
+    const some = matches === null ? [] : this.nodes.flatMap((_, node) => (matches[node] ? [node] : []));
+    if (some.length && some.length <= MOST_SHOWN && this.viewport.room[0] > 0) this.viewport.show(this.around(some));
+    this.names.place();
+  }
+
+  /* The least box around some variables. */
+  around(nodes) {
+    const boxes = nodes.map((node) => this.drawing.boxes[node]);
+    const [x, y] = [0, 1].map((k) => Math.min(...boxes.map((box) => box[k])));
+    const [right, bottom] = [0, 1].map((k) => Math.max(...boxes.map((box) => box[k] + box[k + 2])));
+    return [x, y, right - x, bottom - y];
+  }
+
+  /* Bring a variable and what is beside it into view. */
+  focus(node) {
+    this.setFocus(node);
+    const { hidden } = this.drawing;
+    const near = [...(this.kin ?? [node])].filter((other) => hidden.length === 0 || other !== this.app.model.data.target || other === node);
+    const box = this.around(near);
+    const { room } = this.viewport;
+    const legible = Math.min((room[0] - 60) / box[2], (room[1] - 60) / box[3]) >= LEGIBLE;
+    this.viewport.show(legible ? box : this.around([node]));
+  }
+
+  /* ------------------------------------------------------------ hands and keys */
+
+  nodeOf(event) {
+    const element = event.target.closest(".node");
+    return element === null ? null : Number(element.dataset.node);
+  }
+
+  onClick(event) {
+    const node = this.nodeOf(event);
+    if (node !== null) this.open(node);
+    else this.setFocus(null);
+  }
+
+  onDouble(event) {
+    const node = this.nodeOf(event);
+    if (node === null) this.viewport.zoom(1.6, this.viewport.at(event));
+    else this.focus(node);
+  }
+
+  open(node) {
+    this.rove(node);
+    this.app.edit(node, this.nodes[node].element);
+    this.attach(node);
+  }
+
+  /* Keep what is opened at the box of its variable; on a phone, where it is at the lower edge, the box moves above it. */
+  attach(node) {
+    const { app, nodes, viewport } = this;
+    app.editor.anchor = nodes[node].element;
+    app.editor.card.rows.forEach((row, state) => {
+      row.element.classList.add("coloured");
+      row.element.style.setProperty("--state", this.colours[node][state]);
+    });
+    const sheet = app.editor.element.getBoundingClientRect();
+    const covered = isPhone() ? this.canvas.getBoundingClientRect().bottom - sheet.top : 0;
+    viewport.reveal(this.drawing.boxes[node], Math.max(0, Math.min(covered, viewport.room[1] - 80)));
+    this.placeEditor();
+  }
+
+  /* Below, above or beside the box, wherever the fewest neighbours are covered, within the window and below the answer. */
+  placeEditor() {
+    if (isPhone()) return;
+    const { element, node } = this.app.editor;
+    const { offsetWidth: width, offsetHeight: height } = element;
+    const lowest = byId("answer").getBoundingClientRect().bottom + 6;
+    const box = this.onScreen(node);
+    const spots = [[box.left, box.bottom + 6], [box.left, box.top - height - 6], [box.right + 8, box.top - 20], [box.left - width - 8, box.top - 20]];
+    const near = [...(this.kin ?? [node])].map((other) => ({ ...this.onScreen(other), cost: other === node ? 9 : 1 }));
+    const placed = spots.map(([x, y]) => {
+      const left = Math.max(6, Math.min(x, window.innerWidth - width - 6));
+      const top = Math.max(lowest, Math.min(y, window.innerHeight - height - 6));
+      const cost = near.reduce((all, { left: low, right: high, top: upper, bottom: lower, cost }) => all + cost * Math.max(0, Math.min(high, left + width) - Math.max(low, left)) * Math.max(0, Math.min(lower, top + height) - Math.max(upper, top)), 0);
+      return { left, top, cost };
+    });
+    const best = placed.reduce((least, spot) => (spot.cost < least.cost ? spot : least));
+    element.style.left = `${best.left}px`;
+    element.style.top = `${best.top}px`;
+  }
+
+  /* The box of a variable in the window. */
+  onScreen(node) {
+    const { left, top, scale } = this.viewport;
+    const paper = this.paper.getBoundingClientRect();
+    const [x, y, width, height] = this.drawing.boxes[node];
+    return { left: paper.left + left + x * scale, right: paper.left + left + (x + width) * scale, top: paper.top + top + y * scale, bottom: paper.top + top + (y + height) * scale };
+  }
+
+  onFocus(event) {
+    const node = this.nodeOf(event);
+    if (node === null) return;
+    this.rove(node);
+    if (event.target.matches(":focus-visible")) this.viewport.reveal(this.drawing.boxes[node]);
+  }
+
+  /* One variable is reached by the tab key; arrow keys go on from there. */
+  rove(node) {
+    this.nodes.forEach(({ element }, other) => element.setAttribute("tabindex", other === node ? 0 : -1));
+  }
+
+  onKey(event) {
+    const node = this.nodeOf(event);
+    if (event.ctrlKey || event.metaKey || event.altKey || node === null) return;
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const act = {
+      Enter: () => this.open(node),
+      " ": () => this.open(node),
+      Escape: () => this.setFocus(null),
+      "+": () => this.viewport.zoom(1.3),
+      "-": () => this.viewport.zoom(1 / 1.3),
+      0: () => this.viewport.fit({ glide: true }),
+      f: () => this.focus(node),
+    }[event.key];
+    if (!step && !act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (step) this.nodes[this.nextTo(node, step)].element.focus({ preventScroll: true });
+    else act();
+  }
+
+  /* The nearest variable in a direction. */
+  nextTo(node, [dx, dy]) {
+    const middle = (other) => [0, 1].map((k) => this.drawing.boxes[other][k] + this.drawing.boxes[other][k + 2] / 2);
+    const [x, y] = middle(node);
+    let [best, least] = [node, Infinity];
+    this.nodes.forEach((_, other) => {
+      const [right, down] = [middle(other)[0] - x, middle(other)[1] - y];
+      const along = right * dx + down * dy;
+      const far = along + 2.5 * Math.abs(dx ? down : right);
+      if (other !== node && along > 2 && far < least) [best, least] = [other, far];
+    });
+    return best;
+  }
+
+  /* ------------------------------------------------------------ files */
+
+  picture() {
+    this.nodes.forEach((node) => node.update(this.found));
+    const scale = this.viewport.scale;
+    this.rescale(1);
+    const found = standalone(this.world, this.drawing.size);
+    this.rescale(scale);
+    return serialise(found);
+  }
+
+  saveSvg() {
+    saveFile(new Blob([this.picture()], { type: "image/svg+xml" }), fileName(this.app.model.title, "svg"));
+  }
+
+  async savePng() {
+    saveFile(await rasterise(this.picture(), this.drawing.size), fileName(this.app.model.title, "png"));
   }
 }
 
-/* A small box: the name, and the probabilities of the states as one divided bar. */
-class Box {
-  constructor(app, node) {
-    this.app = app;
-    this.node = node;
-    this.parts = app.model.columns[node].labels.map((_, state) => h("span", { class: `part part-${state % 6}` }));
-    this.element = h(
-      "button",
-      { type: "button", class: "box", onclick: () => app.edit(node, this.element), "data-node": node },
-      h("span", { class: "box-name", text: app.model.names[node], title: app.model.names[node] }),
-      h("span", { class: "parts", "aria-hidden": "true" }, this.parts),
-    );
-  }
+function isPhone() {
+  return window.innerWidth < 600;
+}
 
-  update(found) {
-    const { app, node } = this;
-    const marginal = found.marginals[node];
-    this.parts.forEach((part, state) => setWidth(part, marginal[state]));
-    const top = marginal.indexOf(Math.max(...marginal));
-    this.element.classList.toggle("observed", app.likelihoods[node] !== null);
-    this.element.classList.toggle("chosen", app.selected === node);
-    this.element.classList.toggle("asked", app.target === node);
-    this.element.setAttribute("aria-label", `${app.model.names[node]}: ${app.model.label(node, top)} ${percent(marginal[top])}${app.likelihoods[node] ? ", has evidence" : ""}`);
-    this.element.title = `${app.model.names[node]}: ${app.model.label(node, top)} ${percent(marginal[top])}`;
-  }
+/* A variable with its parents, its children and their other parents. */
+function markovBlanket(model, node) {
+  const found = new Set([node, ...model.parents[node], ...model.children[node]]);
+  for (const child of model.children[node]) for (const parent of model.parents[child]) found.add(parent);
+  return found;
 }
 
 VIEWS.push({
-  id: "graph", title: "Graph", place: 20, make: (app) => new GraphView(app),
-  available: (model) => model.data.layout !== null || "Too many variables for a drawing",
+  id: "graph",
+  title: "Graph",
+  place: 20,
+  make: (app) => new GraphView(app),
+  available: (model) => model.data.drawing !== null || `No drawing: ${model.names.length} variables are too many for one.`,
 });

@@ -4,11 +4,11 @@
 function readingNote(model) {
   const name = model.names[model.data.target];
   if (model.correction !== null) {
-    return `The posterior of ${name} and its explanation have a correction beyond this network. Posteriors of other variables, the most probable explanation and the tables are those of the network alone.`;
+    return `The posterior of ${name} and its explanation have a correction beyond this network. Posteriors of other variables, the most typical case and the tables are those of the network alone.`;
   }
   if (model.pool === null) return "";
   const pooled = model.pool.corrected ? `${model.pool.networks} networks and a correction` : `${model.pool.networks} networks`;
-  return `This is one network to read. The posterior of ${name}, why, and what to ask next come from ${pooled}, ${model.data.average === null ? "pooled" : "averaged"}. Posteriors of other variables, the most probable explanation and the tables come from the network to read.`;
+  return `The graph is one network to read. The posterior of ${name}, why, and what to ask next come from ${pooled}, ${model.data.average === null ? "pooled" : "averaged"}. Posteriors of other variables, the most typical case and the tables come from the network to read.`;
 }
 
 function facts(model) {
