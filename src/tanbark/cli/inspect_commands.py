@@ -73,30 +73,67 @@ def _explained(row: Any) -> dict[str, Any]:
 @options.model_argument
 @options.out_option(required=True, help="Where the page is written; - for standard output.")
 @click.option("--title", metavar="TEXT", help="The heading of the page.")
+@click.option(
+    "--about", metavar="FILE", help="JSON or YAML with about, labels, units, descriptions, order, groups, threshold."
+)
+@click.option(
+    "--rows", "table", metavar="TABLE", help="Rows with the class, to cross-validate the model in five folds."
+)
+@options.reading
 @click.option("--open", "opened", is_flag=True, help="Show the page in the browser.")
 @options.quiet_option
-def explore(model: str, out: str, title: str | None, opened: bool, quiet: bool) -> None:
+def explore(
+    model: str, out: str, title: str | None, about: str | None, table: str | None, format: str | None,
+    missing: tuple[str, ...], opened: bool, quiet: bool,
+) -> None:  # fmt: skip
     """Write one HTML file to click through the network: set evidence, watch the class. It opens anywhere.
 
     \b
     tanbark explore model.json --out page.html
     tanbark explore model.json --out page.html --title "Spam or not" --open
+    tanbark explore model.json --out page.html --title "Ward 3" --about page.yaml --rows train.csv
     """
     from pathlib import Path
 
     from tanbark.cli.models import load_model
     from tanbark.errors import OptionError
     from tanbark.explorer import make_page
+    from tanbark.explorer.wording_file import read_wording
 
     if opened and out == "-":
         msg = "--open shows a file; name one with --out."
         raise OptionError(msg)
-    write(make_page(load_model(model), title=title).html, out)
+    loaded = load_model(model)
+    words = {} if about is None else read_wording(about)
+    if title is not None:
+        words["title"] = title
+    if table is not None:
+        words |= _validation_rows(loaded, model, table, format=format, missing=missing)
+    write(make_page(loaded, **words).html, out)
     say(f"-> {out}", quiet=quiet or out == "-")
     if opened:
         import webbrowser
 
         webbrowser.open(Path(out).absolute().as_uri())
+
+
+def _validation_rows(
+    loaded: Any, model: str, table: str, *, format: str | None, missing: tuple[str, ...]
+) -> dict[str, Any]:  # fmt: skip
+    from tanbark.cli.models import read_rows
+    from tanbark.errors import InputError, nearest
+
+    if not hasattr(loaded, "schema_"):
+        msg = f"--rows cross-validates a classifier of tables; {model!r} holds a {type(loaded).__name__}."
+        raise InputError(msg)
+    features, whole = read_rows(loaded, table, format=format, missing=missing)
+    name = loaded.schema_.names[-1]
+    if name not in whole.column_names:
+        msg = f"--rows {table} has no column {name!r}, the class, to compare predictions with."
+        raise InputError(f"{msg}{nearest(name, list(whole.column_names))}")
+    labels = whole.column(name)
+    known = labels.is_valid()  # rows without a class cannot be measured
+    return {"X": features.filter(known), "y": labels.filter(known).to_numpy(zero_copy_only=False)}
 
 
 @click.command(short_help="Print the network and its tables.")

@@ -16,6 +16,7 @@ from tanbark.checks import check_fraction
 from tanbark.errors import ImpossibleEvidenceWarning, OptionError, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, report_unseen
+from tanbark.estimators.explorer_page import ExplorerPage
 from tanbark.estimators.fit import TableLearner
 from tanbark.estimators.predict_file import FilePrediction
 from tanbark.estimators.predict_set import SetPrediction
@@ -40,7 +41,7 @@ class Absent:
         raise AttributeError(msg)
 
 
-class TablePredictor(Questions, FilePrediction, SetPrediction, ClassifierMixin, BaseEstimator):
+class TablePredictor(ExplorerPage, Questions, FilePrediction, SetPrediction, ClassifierMixin, BaseEstimator):
     """What every classifier of tables can do once it is fitted: predict, measure, explain."""
 
     n_jobs: int | None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -294,16 +293,6 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         """
         check_is_fitted(self)
         return leave_one_out.left_out_measures(self, X, y, sample_weight)
-
-    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
-        """Make a page that answers questions to the model by clicking, and write it to a file where one is named.
-
-        Gives a :class:`tanbark.explorer.Page`, which a notebook shows.
-        """
-        from tanbark.explorer import explore
-
-        check_is_fitted(self)
-        return explore(self, path, title=title)
 
     def _explained(self) -> Explained:
         network = self.network_

@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 from tanbark.errors import InputError, TableTooLargeError
 from tanbark.estimators.ensemble.classifier import PooledClassifier
 from tanbark.estimators.ensemble.reading import reading_network
+from tanbark.estimators.models.aode import AveragedClassifier
+from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.parameters import MANB
 from tanbark.estimators.reports.uncertainty import has_levels
+from tanbark.explorer.averaged import average_data, averaged_network
 from tanbark.explorer.drawing import drawing
 from tanbark.explorer.packing import pack_families
+from tanbark.explorer.performance import performance_data
 from tanbark.explorer.pooled import pool_data
+from tanbark.explorer.wording import Wording, arrangement, column_words, facts
 from tanbark.graph import Network
 from tanbark.inference.junction import JunctionTree, junction_tree
 from tanbark.params.context_tree import dense_counts
@@ -25,31 +30,59 @@ from tanbark.table import Column
 
 VERSION = 1
 MOST_ENTRIES = 1 << 22  # of all clique tables: a browser propagates them in some hundredths of a second
+FITTED: dict[type, str] = {
+    NetworkClassifier: "network_",
+    PooledClassifier: "model_",
+    AveragedClassifier: "averages_",
+    ModelAveraging: "estimators_",
+}
 NOTHING_LEARNT: dict[str, Any] = {"counts": None, "mass": None, "rows": None, "transformed": [], "weights": None}
 
 
-def page_data(model: Network | NetworkClassifier | PooledClassifier, *, title: str | None = None) -> dict[str, Any]:
-    """Describe a network, or a classifier with one or with several pooled, for the page.
+def page_data(
+    model: Any, *, performance: Any = None, X: Any = None, y: Any = None, **words: Any
+) -> dict[str, Any]:  # fmt: skip
+    """Describe a network, or a classifier with one, with several pooled or with many averaged, for the page.
+
+    ``words`` are those of :class:`Wording`.
 
     Raises
     ------
     InputError
         For a model of another kind, or one whose weighted CPTs are unnormalised.
+    OptionError
+        If words name columns, states or classes that the model does not have.
     TableTooLargeError
         If exact inference needs larger clique tables, or pooled networks more contexts, than a browser should hold.
     """
     network = _network(model)
-    _check_weights(network)
-    tree = _checked_tree(network)
+    wording = Wording(**words)
+    schema = network.schema
+    _check_target(network, wording.target)
     kind = type(model).__name__
-    columns = [_column(column) for column in network.schema.columns]
-    about = f"{kind} for {network.dag.names[network.target]}" if network.schema.has_class else kind
+    named = f"{kind} for {network.dag.names[network.target]}" if schema.has_class else kind
+    words_of = column_words(schema, wording)
+    columns = [_column(column) | shown for column, shown in zip(schema.columns, words_of, strict=True)]
     return {
         "version": VERSION,
-        "title": title or about,
+        "title": wording.title or named,
         "kind": kind,
-        "target": network.target,
         "columns": columns,
+        **arrangement(schema, wording),
+        "about": facts(wording.about),
+        "performance": performance_data(model, performance, X, y),
+        "drawing": drawing(network, [column.get("title", column["name"]) for column in columns]),
+        **_inference(model, network),
+        **(_learnt(model, network) if isinstance(model, NetworkClassifier) else NOTHING_LEARNT),
+    }
+
+
+def _inference(model: Any, network: Network) -> dict[str, Any]:
+    """Describe all that posteriors are computed from."""
+    _check_weights(network)
+    tree = _checked_tree(network)
+    return {
+        "target": network.target,
         "parents": [list(parents) for parents in network.dag.parents],
         "order": list(network.dag.order),
         "axes": [list(network.axes(node)) for node in range(len(network.tables))],
@@ -59,31 +92,33 @@ def page_data(model: Network | NetworkClassifier | PooledClassifier, *, title: s
         "cliques": [list(scope) for scope in tree.scopes],
         "above": list(tree.parent),
         "home": list(tree.home),
-        "drawing": drawing(network, [column.get("title", column["name"]) for column in columns]),
         "pool": pool_data(model, network) if isinstance(model, PooledClassifier) else None,
+        "average": average_data(model, _member),
         "correction": _correction(model),
-        **(_learnt(model, network) if isinstance(model, NetworkClassifier) else NOTHING_LEARNT),
     }
+
+
+def _member(model: Any) -> dict[str, Any]:
+    """Describe one of several models that are averaged: inference, and the counts behind its support."""
+    network = _network(model)
+    learnt = _learnt(model, network) if isinstance(model, NetworkClassifier) else NOTHING_LEARNT
+    return {**_inference(model, network), **learnt, "mass": None}
 
 
 def _network(model: Any) -> Network:
     if isinstance(model, Network):
         return model
-    if isinstance(model, (NetworkClassifier, PooledClassifier)):
-        if not hasattr(model, "model_" if isinstance(model, PooledClassifier) else "network_"):
-            msg = f"This {type(model).__name__} is not fitted yet, so there is nothing to explore. Call fit first."
-            raise InputError(msg)
-        return reading_network(model) if isinstance(model, PooledClassifier) else model.network_
+    fitted = [name for family, name in FITTED.items() if isinstance(model, family)]
+    if fitted and not hasattr(model, fitted[0]):
+        msg = f"This {type(model).__name__} is not fitted yet, so there is nothing to explore. Call fit first."
+        raise InputError(msg)
+    if isinstance(model, NetworkClassifier):
+        return model.network_
+    if isinstance(model, PooledClassifier):
+        return reading_network(model)
+    if isinstance(model, (AveragedClassifier, ModelAveraging)):
+        return averaged_network(model)
     kind = type(model).__name__
-    if hasattr(model, "averages_") or hasattr(model, "_orders"):
-        msg = (
-            f"{kind} averages many networks, and the page shows one. Explore clf.naive_, or train SPODE, TAN or KDB, "
-            "which are single networks."
-        )
-        raise InputError(msg)
-    if hasattr(model, "estimators_"):
-        msg = f"{kind} averages many models, and the page shows one. Explore one of clf.estimators_."
-        raise InputError(msg)
     msg = f"The explorer shows a Network, or a classifier that has one as network_; got {kind}."
     raise InputError(msg)
 
@@ -97,6 +132,12 @@ def _check_weights(network: Network) -> None:
             "The CPTs are weighted and features depend on one another, so that a missing value cannot be marginalised. "
             "Use naive Bayes, or weights with normalize=True."
         )
+        raise InputError(msg)
+
+
+def _check_target(network: Network, target: str | None) -> None:
+    if network.exponents is not None and target not in (None, network.dag.names[network.target]):
+        msg = f"The CPTs are weighted, so that only the class can be asked for; got target={target!r}."
         raise InputError(msg)
 
 

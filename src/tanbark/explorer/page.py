@@ -7,26 +7,33 @@ import hashlib
 import html
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from tanbark.estimators.models.text import TextNaiveBayes
 from tanbark.explorer.compact import compact_script, compact_style
 from tanbark.explorer.data import page_data
+from tanbark.explorer.text import text_data
 from tanbark.files import write_atomic
 
 SCRIPTS = (
-    "registry.js", "evidence.js", "tree.js", "contexts.js", "sparse.js", "pool.js", "model.js", "part.js", "queries.js",
-    "sampling.js", "work.js", "jobs.js", "rows.js", "scenario.js", "elements.js", "cards.js", "notes.js", "tables.js",
-    "answer.js", "case.js", "history.js", "editor.js", "sheet.js", "shell.js",
+    "registry.js", "evidence.js", "tree.js", "contexts.js", "sparse.js", "pool.js", "averages.js", "model.js",
+    "part.js", "queries.js", "questions.js", "decide.js", "sampling.js", "work.js", "jobs.js", "rows.js", "scenario.js",
+    "elements.js", "cards.js", "notes.js", "tables.js", "answer.js", "case.js", "history.js", "editor.js", "sheet.js",
+    "shell.js",
     "ask.js", "list.js", "why.js", "whatif.js", "typical.js",
     "colours.js", "viewport.js", "nodes.js", "arcs.js", "legend.js", "names.js", "minimap.js", "picture.js",
     "graph.js",
+    "csv.js", "many.js", "rowsview.js", "about.js", "tornado.js", "decidepanel.js",
+    "separation.js", "elimination.js", "teach.js",
     "app.js", "boot.js",
 )  # fmt: skip
-STYLES = ("style.css", "graph.css")
+TEXT_SCRIPTS = ("tree.js", "contexts.js", "model.js", "elements.js", "about.js", "text.js")
+STYLES = ("style.css", "graph.css", "panels.css")
 FRAME_HEIGHT = 820  # pixels in a notebook
 
 
@@ -57,8 +64,8 @@ class Page:
         return f"Page({len(self.html) / 1000:.0f} kB)"
 
 
-def make_page(model: Any, *, title: str | None = None) -> Page:
-    """Make the page of a network, or of a classifier with one or with several pooled.
+def make_page(model: Any, **options: Any) -> Page:
+    """Make the page of a network or of a classifier; the options are those of :func:`explore`.
 
     Examples
     --------
@@ -67,30 +74,82 @@ def make_page(model: Any, *, title: str | None = None) -> Page:
     >>> page.html.startswith("<!doctype html>")
     True
     """
-    return assemble(page_data(model, title=title))
+    if isinstance(model, TextNaiveBayes):
+        return assemble(text_data(model, **options), template="text.html", scripts=TEXT_SCRIPTS)
+    return assemble(page_data(model, **options))
 
 
-def write_page(model: Any, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
-    """Write the page of a network, or of a classifier, and return its path."""
-    return make_page(model, title=title).save(path)
+def write_page(model: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the page of a network, or of a classifier, and return its path; the options are those of `explore`."""
+    return make_page(model, **options).save(path)
 
 
-def explore(model: Any, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Page:
-    """Make the page, write it if a path is given, and return it."""
-    page = make_page(model, title=title)
+def explore(
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    title: str | None = None,
+    about: str | Mapping[str, Any] | None = None,
+    labels: Mapping[str, Any] | None = None,
+    units: Mapping[str, str] | None = None,
+    descriptions: Mapping[str, str] | None = None,
+    order: Sequence[str] | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    threshold: float | Mapping[Any, float] | None = None,
+    target: str | None = None,
+    performance: Any = None,
+    X: Any = None,
+    y: Any = None,
+) -> Page:
+    """Make the page, write it if a path is given, and return it.
+
+    Parameters
+    ----------
+    model : Network or fitted classifier
+    path : str or path, optional
+        Where the page is written.
+    title : str, optional
+    about : str or mapping, optional
+        What the model is for; or some of purpose, source, date, population, not_for, limits, authors, contact, licence
+        and notes, each a text or a list of texts.
+    labels : mapping, optional
+        What is shown instead of the names of columns and states: a text by column, a mapping from its states to
+        texts, or a pair of both.
+    units : mapping, optional
+        The unit of each column of numbers.
+    descriptions : mapping, optional
+        A sentence on each column.
+    order : list of names, optional
+        Columns that come first wherever columns are listed.
+    groups : mapping, optional
+        The columns of each group, by its title.
+    threshold : float or mapping, optional
+        The probability from which on a class is decided for, such as ``{"malignant": 0.1}``; of two classes a number is
+        for the second.
+    target : str, optional
+        The variable that is asked for first; by default the class, or the last variable of a network without one.
+    performance : CrossValidation, optional
+        A result of :func:`tanbark.cross_validate_network`, for the page's account of how good the model is.
+    X, y : rows and labels, optional
+        Cross-validate the classifier with these, in five folds, instead of ``performance``.
+    """
+    page = make_page(
+        model, title=title, about=about, labels=labels, units=units, descriptions=descriptions, order=order,
+        groups=groups, threshold=threshold, target=target, performance=performance, X=X, y=y,
+    )  # fmt: skip
     if path is not None:
         page.save(path)
     return page
 
 
-def assemble(data: dict[str, Any]) -> Page:
+def assemble(data: dict[str, Any], *, template: str = "template.html", scripts: tuple[str, ...] = SCRIPTS) -> Page:
     """Put data, style and scripts into the template.
 
     The data are JSON in which no character can end the element that holds it, and are read, never run. The policy
     names the hashes of the one style and the one script, and allows nothing else but a worker and a picture that the
     page makes itself (the drawing, on its way from SVG to PNG): no other script, no address.
     """
-    style, script = "".join(compact_style(_asset(name)) for name in STYLES), _script()
+    style, script = "".join(compact_style(_asset(name)) for name in STYLES), _script(scripts)
     embedded = _embedded(data)
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; "
@@ -104,8 +163,7 @@ def assemble(data: dict[str, Any]) -> Page:
         "data": embedded,
         "script": script,
     }
-    text = _asset("template.html")
-    pieces = text.split("{{")
+    pieces = _asset(template).split("{{")
     page = [pieces[0]]
     for piece in pieces[1:]:
         name, rest = piece.split("}}", 1)
@@ -135,7 +193,7 @@ def _asset(name: str) -> str:
     return (files("tanbark.explorer") / "assets" / name).read_text(encoding="utf-8")
 
 
-def _script() -> str:
-    """Join the scripts into one, closed in a function of its own."""
-    body = "\n".join(compact_script(_asset(name)) for name in SCRIPTS)
+def _script(scripts: tuple[str, ...]) -> str:
+    """Join scripts into one, closed in a function of its own."""
+    body = "\n".join(compact_script(_asset(name)) for name in scripts)
     return f'(() => {{\n"use strict";\n{body}\n}})();\n'

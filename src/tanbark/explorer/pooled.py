@@ -33,7 +33,7 @@ def pool_data(model: PooledClassifier, reading: Network) -> dict[str, Any]:
             found = {"kind": kinds.index(member.coarsening), "weight": weight, **_structure(member)}
             found["trees"] = [pack_tree(tree) for tree in member.trees]
             members.append(found)
-            size += _text_size(found)
+            size += text_size(found)
             _check_size(size, model)
     return {
         "networks": len(pooled.members),
@@ -73,11 +73,11 @@ def _limits() -> dict[str, int]:
     }
 
 
-def _text_size(found: Any) -> int:
+def text_size(found: Any) -> int:
     """Return the number of characters of all packed arrays in a document."""
     if isinstance(found, dict):
-        return len(found["data"]) if set(found) == {"type", "data"} else sum(map(_text_size, found.values()))
-    return sum(map(_text_size, found)) if isinstance(found, list) else 0
+        return len(found["data"]) if set(found) == {"type", "data"} else sum(map(text_size, found.values()))
+    return sum(map(text_size, found)) if isinstance(found, list) else 0
 
 
 def _check_size(size: int, model: PooledClassifier) -> None:

@@ -254,14 +254,32 @@ class Network:
             self, n, evidence, soft=soft, random_state=random_state, backend=backend, max_entries=max_entries
         )
 
-    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
+    def explore(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        about: str | Mapping[str, Any] | None = None,
+        labels: Mapping[str, Any] | None = None,
+        units: Mapping[str, str] | None = None,
+        descriptions: Mapping[str, str] | None = None,
+        order: Sequence[str] | None = None,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        threshold: float | Mapping[Any, float] | None = None,
+        target: str | None = None,
+        performance: Any = None,
+    ) -> Any:
         """Make an interactive page of the network's posteriors, and write it to a file where one is named.
 
-        Returns a :class:`tanbark.explorer.Page`, which a notebook shows.
+        The options are those of ``explore`` of classifiers. Returns a :class:`tanbark.explorer.Page`, which a notebook
+        shows.
         """
         from tanbark.explorer import explore
 
-        return explore(self, path, title=title)
+        return explore(
+            self, path, title=title, about=about, labels=labels, units=units, descriptions=descriptions, order=order,
+            groups=groups, threshold=threshold, target=target, performance=performance,
+        )  # fmt: skip
 
     def _feature_parents(self) -> list[tuple[int, ...]]:
         """Return the feature parents of the features that have the class as a parent."""

@@ -86,6 +86,33 @@ def test_soft_evidence_and_the_most_probable_explanation(folder):
     assert "has no state 'lose'" in bad("query", folder / "model.json", "--soft", "word=lose:1")
 
 
+def test_explore_with_words_from_a_file_and_rows_to_cross_validate(folder, tmp_path):
+    words = {"about": {"purpose": "Sorts mail."}, "labels": {"spam": "Junk"}, "threshold": {"yes": 0.9}}
+    (tmp_path / "words.json").write_text(json.dumps(words), encoding="utf-8")
+    page = good(
+        "explore", folder / "model.json", "--out", "-", "--title", "Mail", "--about", tmp_path / "words.json", "--rows",
+        folder / "rows.csv",
+    )  # fmt: skip
+    data = json.loads(
+        page.split('<script type="application/json" id="model"')[1].split(">", 1)[1].split("</script>")[0]
+    )
+    assert data["title"] == "Mail"
+    assert data["about"] == {"purpose": "Sorts mail."}
+    assert data["columns"][-1]["title"] == "Junk"
+    assert data["performance"]["folds"] == 5
+    (tmp_path / "words.json").write_text('{"units": {"cap": "%"}}', encoding="utf-8")
+    wrong = bad("explore", folder / "model.json", "--out", "-", "--about", tmp_path / "words.json")
+    assert "Did you mean 'caps'" in wrong
+    assert "cannot be read" in bad("explore", folder / "model.json", "--out", "-", "--about", tmp_path / "no.json")
+    rows = (folder / "rows.csv").read_text().replace("spam", "spma", 1)
+    (tmp_path / "rows.csv").write_text(rows)
+    assert "has no column 'spam'" in bad(
+        "explore", folder / "model.json", "--out", "-", "--rows", tmp_path / "rows.csv"
+    )
+    good("convert", folder / "model.json", "--to", "bif", "--out", tmp_path / "m.bif")
+    assert "classifier of tables" in bad("explore", tmp_path / "m.bif", "--out", "-", "--rows", folder / "rows.csv")
+
+
 def test_learners_lists_all(folder):
     told = json.loads(good("learners", "--json"))
     names = {entry["name"] for entry in told}
@@ -101,7 +128,7 @@ def test_learners_lists_all(folder):
 def test_a_model_that_is_no_single_network_is_told(folder, tmp_path):
     good("fit", folder / "rows.csv", "--class", "spam", "-l", "aode", "--out", tmp_path / "m.json")
     assert "AODE" in bad("show", tmp_path / "m.json")
-    assert "averages many networks" in bad("explore", tmp_path / "m.json", "--out", tmp_path / "never.html")
+    assert good("explore", tmp_path / "m.json", "--out", "-") == tb.load(tmp_path / "m.json").explore().html
     assert "predicts" not in good("predict", tmp_path / "m.json", folder / "rows.csv")
     good("convert", folder / "model.json", "--to", "bif", "--out", tmp_path / "m.bif")
     assert "needs a classifier" in bad("predict", tmp_path / "m.bif", folder / "rows.csv")

@@ -64,10 +64,10 @@ class Reader:
         self.tab.on("dialog", lambda box: (self.wrong.append(f"dialog {box.message}"), box.dismiss()))
         self.tab.on("request", lambda request: self.asked.append(request.url))
 
-    def open(self, model, *, scenario="", title=None, view=None):
+    def open(self, model, *, scenario="", view=None, **options):
         from tanbark.explorer import write_page
 
-        path = write_page(model, self.folder / "page.html", title=title)
+        path = write_page(model, self.folder / "page.html", **options)
         self.tab.goto(f"{path.as_uri()}{scenario}")
         if view is not None:
             self.tab.locator(f"#tab-{view}").click()

@@ -16,13 +16,11 @@ def small_rows(seed=0, n=200):
     return np.column_stack([rng.normal(y, 1), rng.integers(0, 3, n), rng.integers(0, 2, n) ^ y]), y
 
 
-def test_what_is_no_single_network_is_refused():
+def test_what_has_no_network_is_refused():
     X, y = small_rows()
-    with pytest.raises(tb.errors.InputError, match="averages many networks"):
-        make_page(tb.AODE().fit(X, y))
-    with pytest.raises(AttributeError, match="averages many networks"):
-        tb.AODE().fit(X, y).explore()
-    with pytest.raises(tb.errors.InputError, match="got TextNaiveBayes"):
+    with pytest.raises(tb.errors.InputError, match="got dict"):
+        write_page({}, "never.html")
+    with pytest.raises(tb.errors.InputError, match="not fitted"):
         write_page(tb.TextNaiveBayes(), "never.html")
     with pytest.raises(tb.errors.InputError, match="not fitted"):
         make_page(tb.TAN())

@@ -210,18 +210,6 @@ class PooledClassifier(TablePredictor):
         check_is_fitted(self)
         return [member.dense_network(self.model_.log_prior) for member in self.model_.members]
 
-    def explore(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> Any:
-        """Make a page that predicts by clicking, and write it to a file where one is named.
-
-        The class posterior is that of the pooled networks, as of ``predict_proba``. The page draws one network to read,
-        and posteriors of other variables are of that network. Returns a :class:`tanbark.explorer.Page`, which a
-        notebook shows.
-        """
-        from tanbark.explorer import explore
-
-        check_is_fitted(self)
-        return explore(self, path, title=title)
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""
         from tanbark.estimators.model_file_ensemble import save_pooled

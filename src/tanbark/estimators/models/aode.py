@@ -35,9 +35,6 @@ class AveragedClassifier(TableClassifier):
     chosen_counts_: ChosenCounts
     _models: tuple[Integers, ...]
 
-    explore = Absent(
-        "it averages many networks, and the page shows one. Explore ``naive_``, or train SPODE, TAN or KDB."
-    )
     leave_one_out_proba = leave_one_out_measures = Absent(
         "a row cannot be taken out of its averages yet; use :func:`cross_validate_network`."
     )

@@ -64,7 +64,7 @@ class ModelAveraging(TablePredictor):
     Notes
     -----
     ``support`` is the mean over the models. There is no joint probability of an average of posteriors, hence no
-    ``log_likelihood``, ``aic`` or ``bic``; nor is there one network to ``explore``.
+    ``log_likelihood``, ``aic`` or ``bic``.
 
     References
     ----------
@@ -92,7 +92,6 @@ class ModelAveraging(TablePredictor):
 
     predict_joint_log_proba = log_likelihood = aic = bic = Absent(NO_JOINT)
     partial_fit = forget = fit_counts = Absent("every model learns from its own subset of the rows; use fit with all.")
-    explore = Absent("it averages many models, and the page shows one. Explore one of ``estimators_``.")
     leave_one_out_proba = leave_one_out_measures = Absent(
         "its models were learnt from different rows; use :func:`cross_validate_network`."
     )

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from tanbark.arrays import Floats
 from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, nearest, warn
 from tanbark.estimators import inputs
+from tanbark.estimators.explorer_page import ExplorerPage
 from tanbark.estimators.options import estimator
 from tanbark.estimators.predict_set import SetPrediction
 from tanbark.params import Laplace
@@ -74,7 +75,7 @@ class TextExplanation:
 
 
 @estimator
-class TextNaiveBayes(SetPrediction, ClassifierMixin, BaseEstimator):
+class TextNaiveBayes(ExplorerPage, SetPrediction, ClassifierMixin, BaseEstimator):
     r"""Multinomial naive Bayes: a text is a bag of words, drawn one by one from its class's distribution.
 
     .. math:: P(c | text) \propto P(c) \prod_w P(w | c)^{n_w}, \qquad

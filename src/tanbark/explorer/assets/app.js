@@ -15,7 +15,7 @@ class App {
     this.ranges = null;
     this.bits = null;
     this.thin = null;
-    this.threshold = null;
+    this.threshold = data.threshold === null ? null : { state: data.threshold.label, p: data.threshold.value };
     this.view = null;
     this.steps = new Steps(this);
     this.shell = new Shell(this);

@@ -133,10 +133,11 @@ class QuestionCard {
     const column = model.columns[node];
     this.telling = h("p", { class: "small telling" });
     this.number = column.kind === "interval" && !(model.data.transformed ?? []).includes(node) ? this.makeNumber() : null;
-    this.states = column.labels.map((label, state) => this.makeState(label, state));
+    this.states = column.shown.map((label, state) => this.makeState(label, state));
     this.element = h("div", { class: "ask-card", role: "group", "aria-label": model.names[node], "data-node": node },
       this.telling,
       h("h2", { class: "ask-name", text: model.names[node] }),
+      column.description === undefined ? null : h("p", { class: "small", text: column.description }),
       this.number,
       h("div", { class: "ask-states" }, this.states.map(({ button }) => button)),
       h("p", { class: "buttons" },
@@ -146,7 +147,7 @@ class QuestionCard {
 
   makeNumber() {
     const name = this.app.model.names[this.node];
-    this.input = h("input", { class: "number", inputmode: "decimal", placeholder: "a number", "aria-label": `Value of ${name}`, "aria-describedby": "number-error", autocomplete: "off" });
+    this.input = h("input", { class: "number", inputmode: "decimal", placeholder: `a number${this.app.model.unit(this.node) && ` in${this.app.model.unit(this.node)}`}`, "aria-label": `Value of ${name}`, "aria-describedby": "number-error", autocomplete: "off" });
     this.error = h("span", { class: "error", id: "number-error", role: "alert" });
     return h("form", { class: "ask-number", onsubmit: (event) => this.submit(event) }, this.input, h("button", { type: "submit", class: "primary", text: "Next" }), this.error);
   }

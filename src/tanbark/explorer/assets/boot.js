@@ -1,8 +1,9 @@
 /* The same script is the page and its worker. */
 
 const tanbark = {
-  Model, Part, Tasks, Work, Found, JOBS, posterior, information, informationOf, contributions, leaveOneOut, surprise, intervals, support, finish, readRow, codeValue,
-  parseLines, writeScenario, readScenario, hardState, percent,
+  Model, Part, Tasks, Work, Found, JOBS, posterior, information, contributions, leaveOneOut, surprise, intervals, support, finish, readRow, codeValue,
+  parseLines, writeScenario, readScenario, hardState, percent, expectedInformation, outcomes, expectedFall, sensitivity, counterfactual,
+  columnStates, decide, leastCost, predicted, ManyRows, connectedTo, pathsBetween, eliminationSteps,
 };
 if (typeof document === "undefined") serve(globalThis);
 else {

@@ -8,9 +8,9 @@ class Card {
     this.app = app;
     this.node = node;
     const { model } = app;
-    this.rows = model.columns[node].labels.map((label, state) => this.makeRow(label, state));
+    this.rows = model.columns[node].shown.map((label, state) => this.makeRow(label, state));
     this.mark = h("span", { class: "mark" });
-    const name = h("button", { type: "button", class: "name", text: model.names[node], title: model.names[node], onclick: () => app.edit(node, name) });
+    const name = h("button", { type: "button", class: "name", text: model.names[node], title: model.columns[node].description ?? model.names[node], onclick: () => app.edit(node, name) });
     const tools = compact ? [] : this.makeTools();
     this.element = h(
       "div",
@@ -18,7 +18,7 @@ class Card {
       h("div", { class: "card-head" }, name, this.mark, tools),
       h("div", { class: "states", onkeydown: (event) => this.onKey(event) }, this.rows.map((row) => row.element)),
     );
-    const longest = Math.max(...model.columns[node].labels.map((label) => label.length));
+    const longest = Math.max(...model.columns[node].shown.map((label) => label.length));
     this.element.style.setProperty("--label", `${Math.min(8.2, 0.9 + 0.53 * longest)}em`);
     this.rows[0].pick.tabIndex = 0;
   }

@@ -30,7 +30,7 @@ function is(model, node, state) {
 
 function describe(model, node, likelihood) {
   const state = hardState(likelihood);
-  if (likelihood.value !== undefined) return `= ${likelihood.value}`;
+  if (likelihood.value !== undefined) return `= ${likelihood.value}${model.unit(node)}`;
   if (state >= 0) return is(model, node, state);
   if (isExclusion(likelihood)) {
     return `≠ ${[...likelihood.keys()].filter((s) => likelihood[s] === 0).map((s) => model.label(node, s)).join(", ")}`;

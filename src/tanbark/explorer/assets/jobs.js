@@ -3,8 +3,7 @@
 const LEVEL = 0.9;
 
 JOBS.information = function* (model, { target, likelihoods }) {
-  if (model.pooled(target)) return yield* model.pool.information(likelihoods);
-  return yield* informationOf(model, target, likelihoods);
+  return yield* expectedInformation(model, target, likelihoods);
 };
 
 JOBS.why = function* (model, { target, likelihoods, label }) {

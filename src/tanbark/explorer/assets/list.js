@@ -47,7 +47,7 @@ class ListView {
 
   order() {
     const { model, bits, found } = this.app;
-    const nodes = model.names.map((_, node) => node).filter((node) => this.matches === null || this.matches[node]);
+    const nodes = model.data.arranged.filter((node) => this.matches === null || this.matches[node]);
     if (this.sort === "name") return nodes.sort((a, b) => model.names[a].localeCompare(model.names[b]));
     if (this.sort === "information" && bits !== null) return nodes.sort((a, b) => bits[b] - bits[a] || a - b);
     if (this.sort !== "change") return nodes;

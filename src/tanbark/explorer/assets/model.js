@@ -5,18 +5,26 @@ class Model {
     this.data = data;
     this.title = data.title;
     this.columns = data.columns;
-    this.names = data.columns.map((column) => column.name);
+    this.keys = data.columns.map((column) => column.name); // in the data; names are as shown
+    this.names = data.columns.map((column) => column.title ?? column.name);
     this.sizes = data.columns.map((column) => column.labels.length);
     this.parents = data.parents;
     this.children = data.parents.map((_, node) => data.parents.flatMap((p, child) => (p.includes(node) ? [child] : [])));
     this.order = data.order;
-    this.target = data.target >= 0 ? data.target : data.order[data.order.length - 1];
+    this.target = data.asked ?? (data.target >= 0 ? data.target : data.order[data.order.length - 1]);
     this.weighted = data.exponents !== null;
     this.engine = this.weighted ? new WeightedNaive(data, this.sizes) : new NetworkEngine(data, this.sizes);
-    this.pool = data.pool === null ? null : new Pool(data.pool, this.columns, data.target);
+    this.pool = this.makePool(data);
     this.correction = data.correction === null ? null : new Correction(data.correction.families);
     this.rows = this.pool?.rows ?? data.rows;
     this.nothing = new Array(this.sizes.length).fill(null);
+  }
+
+  /* What predicts the class instead of the network: pooled networks, or averaged models. */
+  makePool({ pool, average, target }) {
+    if (pool !== null) return new Pool(pool, this.columns, target);
+    if (average === null) return null;
+    return average.kind === "members" ? new Mixture(average, { columns: this.columns, target }) : new SuperParents(average, { columns: this.columns, target, engine: this.engine });
   }
 
   /* log P(target = c, evidence) for every c, up to a constant; for the class as the classifier predicts it. */
@@ -87,13 +95,33 @@ class Model {
     return likelihood;
   }
 
+  /* Put other CPTs in place of some; `original` keeps those of the model, and `edited` says whether they differ. */
+  replaceTables(tables) {
+    this.original ??= new Map();
+    for (const [node, table] of tables) {
+      if (!this.original.has(node)) this.original.set(node, this.data.tables[node]);
+      this.data.tables[node] = table;
+    }
+    for (const [node, table] of this.original) if (table === this.data.tables[node]) this.original.delete(node);
+    this.edited = this.original.size > 0;
+    Object.assign(this.engine, { tables: this.data.tables, base: this.engine.tree.potentials(this.data.tables) });
+    this.before = undefined;
+  }
+
   /* The marginals before any evidence. */
   get priors() {
     return (this.before ??= this.given(this.target, this.nothing).marginals);
   }
 
+  /* The label of a state as it is shown. */
   label(node, state) {
-    return this.columns[node].labels[state];
+    return this.columns[node].shown[state];
+  }
+
+  /* What stands after a number of a column: its unit, or nothing. */
+  unit(node) {
+    const { unit } = this.columns[node];
+    return unit === undefined ? "" : ` ${unit}`;
   }
 }
 

@@ -8,13 +8,13 @@ function readingNote(model) {
   }
   if (model.pool === null) return "";
   const pooled = model.pool.corrected ? `${model.pool.networks} networks and a correction` : `${model.pool.networks} networks`;
-  return `The graph is one network to read. The posterior of ${name}, why, and what to ask next come from ${pooled}, pooled. Posteriors of other variables, the most typical case and the tables come from the network to read.`;
+  return `The graph is one network to read. The posterior of ${name}, why, and what to ask next come from ${pooled}, ${model.data.average === null ? "pooled" : "averaged"}. Posteriors of other variables, the most typical case and the tables come from the network to read.`;
 }
 
 function facts(model) {
   const { data } = model;
   const parts = model.title.startsWith(data.kind) ? [] : [data.kind];
-  if (model.pool !== null) parts.push(`${model.pool.networks} pooled networks${model.pool.corrected ? ", corrected" : ""}`);
+  if (model.pool !== null) parts.push(`${model.pool.networks} ${data.average === null ? "pooled" : "averaged"} networks${model.pool.corrected ? ", corrected" : ""}`);
   if (data.rows !== null) parts.push(`learnt from ${count(data.rows)} rows`);
   const features = data.target >= 0 ? model.names.length - 1 : model.names.length;
   parts.push(data.target >= 0 ? `${features} features` : `${features} variables`);
@@ -32,7 +32,9 @@ function selectedNotes(app, node) {
     nodes.length === 0 ? null : h("p", { class: "small" }, `${title}: `, nodes.flatMap((other, k) => [k ? ", " : "", h("button", { type: "button", class: "link", text: model.names[other], onclick: (event) => app.edit(other, app.editor.anchor ?? event.currentTarget) })]));
   const weight = model.weighted ? h("p", { class: "small", text: `Weight ${model.data.exponents[node].toPrecision(4)}` }) : null;
   const ask = node === app.target || model.weighted ? null : h("button", { type: "button", class: "quiet", text: `What is ${model.names[node]}?`, title: "Ask for this variable instead", onclick: () => (app.closeEditor(), app.ask(node)) });
-  return h("div", { class: "notes" }, list("Parents", model.parents[node]), list("Children", model.children[node].slice(0, 40)), weight, ask);
+  const { description } = model.columns[node];
+  const told = description === undefined ? null : h("p", { class: "small", text: description });
+  return h("div", { class: "notes" }, told, list("Parents", model.parents[node]), list("Children", model.children[node].slice(0, 40)), weight, ask);
 }
 
 function rowReport(model, read) {

@@ -132,84 +132,70 @@ class Pool {
     return { logs: network.infer(states, soft).logs, moments };
   }
 
-  /* For every column without evidence, by how many bits the entropy of the class is expected to fall when its state in
-     the first network is seen. How probable these states are is the weighted average of the networks; the posterior after
-     an interval is that of the cell in its middle, so that the correction reads a value. */
-  *information(evidence) {
-    const entered = this.kinds.map((_, kind) => this.entered(kind, evidence));
-    const before = this.pooled(entered);
-    const { probabilities } = normalise(this.withClass(this.combined(before, this.change(evidence)), evidence));
-    const bits = new Array(this.target + 1).fill(0);
-    for (let column = 0; column < this.target; column++) {
-      if (evidence[column] !== null || probabilities === null) continue;
-      bits[column] = Math.max(0, yield* this.expectedFall(evidence, column, { entered, before, probabilities }));
-    }
-    return bits;
-  }
-
-  *expectedFall(evidence, column, { entered, before, probabilities }) {
-    const outcomes = this.outcomes(column);
-    const n = probabilities.length;
-    const pooled = outcomes.map(() => before.slice());
-    const chances = new Float64Array(outcomes.length);
-    let weights = 0;
-    for (const { kind, weight, columns, network } of this.members) {
+  /* A column in every one of its states, other evidence held: the logits of the class, and P(state | evidence, class),
+     the weighted average of the networks that have the column. A state is entered as its middle cell of the grid; how
+     probable it is comes from all its cells. `known` keeps what was computed of networks without the column. */
+  *eachState(evidence, column, known = new Map()) {
+    const held = without(evidence, column);
+    const entered = this.kinds.map((_, kind) => this.entered(kind, held));
+    const states = this.outcomes(column);
+    const n = this.logPrior.length;
+    const pooled = states.map(() => new Float64Array(n));
+    const sums = states.map(() => new Float64Array(n));
+    const weights = new Float64Array(n);
+    for (const member of this.members) {
+      const { kind, weight, columns, network } = member;
       const keep = columns.indexOf(column);
-      if (keep < 0 || outcomes.length < 2) continue;
-      const likelihoods = outcomes.flatMap(({ whole, middle }) => [this.likelihood(kind, column, whole), this.likelihood(kind, column, middle)]);
-      const given = this.conditional(network, chosen(entered[kind], columns), keep, likelihoods);
-      weights += weight;
-      outcomes.forEach((_, s) => {
-        for (let c = 0; c < n; c++) {
-          chances[s] += weight * probabilities[c] * given[2 * s * n + c];
-          pooled[s][c] += weight * Math.log(given[(2 * s + 1) * n + c]);
-        }
-      });
+      if (keep < 0) {
+        if (!known.has(member)) known.set(member, network.infer(...chosen(entered[kind], columns)).logs);
+        for (const logs of pooled) for (let c = 0; c < n; c++) logs[c] += weight * known.get(member)[c];
+      } else {
+        const { logs, kept } = network.infer(...chosen(entered[kind], columns), keep);
+        const totals = new Float64Array(n);
+        for (let i = 0; i < kept.length; i++) totals[i % n] += kept[i];
+        states.forEach(({ cell, cells }, s) => {
+          const t = this.grid[column] === null ? s : this.kinds[kind].lookups[column][cell];
+          const inside = this.likelihood(kind, column, cells);
+          for (let c = 0; c < n; c++) {
+            pooled[s][c] += weight * (logs[c] + Math.log(kept[t * n + c]));
+            if (!(totals[c] > 0)) continue;
+            for (let u = 0; u < inside.length; u++) sums[s][c] += (weight * inside[u] * kept[u * n + c]) / totals[c];
+          }
+        });
+        for (let c = 0; c < n; c++) if (totals[c] > 0) weights[c] += weight;
+      }
       yield;
     }
-    if (weights === 0) return 0;
-    const after = outcomes.map(({ middle }, s) => {
-      if (!(chances[s] > 0)) return 0;
-      const known = evidence.slice();
-      known[column] = middle;
-      return (chances[s] / weights) * entropy(normalise(this.withClass(this.combined(pooled[s], this.change(known)), evidence)).probabilities);
+    return states.map(({ likelihood }, s) => {
+      const entering = evidence.slice();
+      entering[column] = likelihood;
+      return {
+        logits: this.withClass(this.combined(pooled[s], this.change(entering)), evidence),
+        likelihoods: Array.from(sums[s], (value, c) => (weights[c] > 0 ? value / weights[c] : 0)),
+      };
     });
-    return entropy(probabilities) - sum(after);
   }
 
-  /* Every state that a column has in the first network, as evidence: the whole of it, and the cell in its middle. */
+  /* Every state that a column has in the first network: one value of it as evidence, and all its cells. */
   outcomes(column) {
     const size = this.columns[column].labels.length;
     const lookup = this.kinds[0].lookups[column];
     return Array.from({ length: this.kinds[0].sizes[column] }, (_, state) => {
-      const whole = new Float64Array(size);
+      const likelihood = new Float64Array(size);
       if (this.grid[column] === null) {
-        whole[state] = 1;
-        return { whole, middle: whole };
+        likelihood[state] = 1;
+        return { likelihood, cells: likelihood, cell: state };
       }
       const [first, last] = [lookup.indexOf(state), lookup.lastIndexOf(state)];
-      const cells = (from, to) => Object.assign(new Float64Array(size).fill(1), { cells: [from, to] });
-      return { whole: cells(first, last), middle: cells((first + last) >> 1, (first + last) >> 1) };
+      const cell = (first + last) >> 1;
+      likelihood[this.reading[column][cell]] = 1;
+      const cells = Object.assign(new Float64Array(size).fill(1), { cells: [first, last] });
+      return { likelihood: Object.assign(likelihood, { cells: [cell, cell] }), cells, cell };
     });
   }
 
-  /* P(column = s | evidence, class) in one network for several likelihoods s, the classes fastest. */
-  conditional(network, [states, soft], keep, likelihoods) {
-    const n = this.logPrior.length;
-    const { kept } = network.infer(states, soft, keep);
-    const totals = new Float64Array(n);
-    for (let i = 0; i < kept.length; i++) totals[i % n] += kept[i];
-    const found = new Float64Array(likelihoods.length * n);
-    likelihoods.forEach((likelihood, s) => {
-      for (let i = 0; i < kept.length; i++) found[s * n + (i % n)] += (likelihood[Math.floor(i / n)] * kept[i]) / totals[i % n];
-    });
-    return found;
-  }
-
-  /* Evidence on the class itself. */
   withClass(logits, evidence) {
-    const own = evidence[this.target];
-    return own === null ? logits : logits.map((logit, c) => logit + Math.log(own[c]));
+    return withClass(logits, evidence[this.target]);
   }
 
   /* The least number of training rows that had one of the values, as Python's support. */

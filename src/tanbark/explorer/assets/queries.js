@@ -52,26 +52,6 @@ function information(model, target, found) {
   });
 }
 
-/* By how many bits the entropy of the target is expected to fall when each column is seen: the mutual information, unless
-   the posterior of the class is tempered, weighted or corrected. How probable the states are is the network's word. */
-function* informationOf(model, target, likelihoods) {
-  const found = posterior(model, target, likelihoods);
-  if (model.isPlain(target) || found.impossible) return information(model, target, found);
-  const before = entropy(found.probabilities);
-  const bits = model.sizes.map(() => 0);
-  for (let node = 0; node < bits.length; node++) {
-    if (node === target || likelihoods[node] !== null || model.sizes[node] < 2) continue;
-    let after = 0;
-    for (let s = 0; s < model.sizes[node]; s++) {
-      const chance = found.perState.reduce((all, given, c) => all + (given === null ? 0 : found.probabilities[c] * given[node][s]), 0);
-      if (chance > 0) after += chance * entropy(model.after(target, likelihoods, found, node, s));
-    }
-    bits[node] = Math.max(0, before - after);
-    yield;
-  }
-  return bits;
-}
-
 /* How the log-odds of one state of the target come about: the prior, then every piece of evidence, parents
    first; pooled networks have different parents, and evidence enters in the order of the columns. */
 function* contributions(model, target, likelihoods, label) {

@@ -90,8 +90,8 @@ function takeValue(model, node, value, found) {
 }
 
 function findColumn(model, name) {
-  const exact = model.names.indexOf(name);
-  return exact >= 0 ? exact : model.names.indexOf(name.trim());
+  const exact = model.keys.indexOf(name);
+  return exact >= 0 ? exact : model.keys.indexOf(name.trim());
 }
 
 function namesIn(model, fields) {
@@ -103,7 +103,7 @@ function columnsInOrder(model, length) {
   const features = model.names.map((_, node) => node).filter((node) => node !== model.data.target);
   if (length === features.length) return features;
   if (length === model.names.length) return model.names.map((_, node) => node);
-  const names = features.slice(0, 4).map((node) => model.names[node]).join(", ");
+  const names = features.slice(0, 4).map((node) => model.keys[node]).join(", ");
   throw new Error(
     `The row has ${length} values; the model has ${features.length} features (${names}${features.length > 4 ? ", …" : ""}). ` +
       "Paste them all, in this order, or put a line of names above.",

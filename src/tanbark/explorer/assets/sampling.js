@@ -147,7 +147,8 @@ function drawCells(shapes, random, power) {
 
 /* Whether the page knows how sure the tables are. */
 function hasIntervals(model, target) {
-  if (model.pooled(target)) return true;
+  if (model.edited) return false;
+  if (model.pooled(target)) return model.pool.drawn !== undefined;
   const known = model.data.mass !== null && model.data.mass.some((mass) => mass !== null);
   return known && (model.weighted || sum(model.engine.tree.lengths) <= MOST_FOR_INTERVALS);
 }

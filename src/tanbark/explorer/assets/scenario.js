@@ -3,16 +3,16 @@
    another question, @model=1f2e3d4c for the model that it was written with. */
 
 function writeScenario(model, target, likelihoods, modelId = "") {
-  const parts = target === model.target ? [] : [`@ask=${encodeURIComponent(model.names[target])}`];
+  const parts = target === model.target ? [] : [`@ask=${encodeURIComponent(model.keys[target])}`];
   likelihoods.forEach((likelihood, node) => {
-    if (likelihood !== null) parts.push(`${encodeURIComponent(model.names[node])}=${writeLikelihood(model, node, likelihood)}`);
+    if (likelihood !== null) parts.push(`${encodeURIComponent(model.keys[node])}=${writeLikelihood(model, node, likelihood)}`);
   });
   if (parts.length && modelId) parts.push(`@model=${modelId}`);
   return parts.join("&");
 }
 
 function writeLikelihood(model, node, likelihood) {
-  const label = (state) => escapeMark(encodeURIComponent(model.label(node, state)));
+  const label = (state) => escapeMark(encodeURIComponent(model.columns[node].labels[state]));
   const state = hardState(likelihood);
   if (likelihood.value !== undefined) return `=${likelihood.value}`;
   if (state >= 0) return label(state);
@@ -81,7 +81,7 @@ function readLikelihood(model, node, value) {
 }
 
 function nodeNamed(model, name) {
-  const node = model.names.indexOf(name);
+  const node = model.keys.indexOf(name);
   if (node < 0) throw new Error(name);
   return node;
 }

@@ -99,7 +99,7 @@ class Shell {
   search(text) {
     const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const { model } = this.app;
-    this.texts ??= model.columns.map((column) => [column.name, ...column.labels].join(" ").toLowerCase());
+    this.texts ??= model.columns.map((column) => [column.name, column.title ?? "", ...column.labels, ...column.shown].join(" ").toLowerCase());
     this.matches = words.length ? this.texts.map((found) => words.every((word) => found.includes(word))) : null;
     byId("found").textContent = this.matches === null ? "" : `${this.matches.filter(Boolean).length} of ${model.names.length} variables match.`;
     this.current()?.made?.search?.(this.matches);
@@ -191,7 +191,7 @@ class Shell {
   insertNames() {
     const { model } = this.app;
     const quote = (name) => (/[",;\t\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
-    const names = model.names.filter((_, node) => node !== model.data.target).map(quote).join(",");
+    const names = model.keys.filter((_, node) => node !== model.data.target).map(quote).join(",");
     byId("row").value = `${names}\n${byId("row").value}`;
     byId("row").focus();
   }

@@ -13,7 +13,7 @@ function showTableOf(app, node) {
   const shown = configurations.length > ROWS_SHOWN ? [...fitting, ...configurations.filter(({ fits }) => !fits)].slice(0, ROWS_SHOWN) : configurations;
   const head = h("tr", {},
     axes.map((axis) => h("th", { scope: "col", class: "given", text: model.names[axis] })),
-    model.columns[node].labels.map((label) => h("th", { scope: "col", text: label })),
+    model.columns[node].shown.map((label) => h("th", { scope: "col", text: label })),
     model.data.counts === null ? null : h("th", { scope: "col", text: "rows" }),
   );
   const notes = [];

@@ -36,7 +36,7 @@ class WhyPanel {
     if (this.target !== target) {
       this.target = target;
       this.chosen = "";
-      const options = model.columns[target].labels.map((label, state) => h("option", { value: state, text: label }));
+      const options = model.columns[target].shown.map((label, state) => h("option", { value: state, text: label }));
       this.label.replaceChildren(h("option", { value: "", text: "most probable" }), ...options);
     }
     const label = this.chosen === "" ? found.best : Number(this.chosen);

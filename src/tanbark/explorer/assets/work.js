@@ -138,6 +138,7 @@ function serve(scope) {
   let model = null;
   scope.onmessage = ({ data: told }) => {
     if (told.data !== undefined) model = new Model(JSON.parse(told.data));
+    else if (told.tables !== undefined) model.replaceTables(told.tables);
     else if (told.reset) tasks.clear();
     else if (told.stop !== undefined) tasks.stop(told.stop);
     else {

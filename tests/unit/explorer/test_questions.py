@@ -1,0 +1,131 @@
+"""Questions in the page: what to ask next, sensitivity, the smallest change and decisions against Python's."""
+
+import numpy as np
+import pytest
+
+import tanbark as tb
+from pages import mixed_rows, rule_numbers, rule_rows, texts
+from tanbark.explorer.data import page_data
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+QUESTIONS = """([data, rows, label, costs]) => { const model = new tanbark.Model(data); return rows.map((row) => {
+  const { target } = model;
+  const known = model.nothing.slice();
+  row.forEach((value, node) => {
+    if (value === null) return;
+    known[node] = model.observed(node, tanbark.codeValue(model.columns[node], value), Number(value));
+  });
+  const seen = tanbark.finish(tanbark.outcomes(model, target, known));
+  const changed = tanbark.finish(tanbark.counterfactual(model, target, known, { most: 2 }));
+  return {
+    bits: tanbark.finish(tanbark.expectedInformation(model, target, known)),
+    values: seen.map((found) => [found.node, tanbark.expectedFall(found, (p) => tanbark.leastCost(p, costs))]),
+    decided: tanbark.decide(tanbark.predicted(model, target, known), costs),
+    spans: tanbark.finish(tanbark.sensitivity(model, target, known, label)),
+    changed: { ...changed, probability: changed.changes === null ? null : changed.probabilities[changed.to] },
+  };
+}); }"""
+
+MODELS = {
+    "classifier": (tb.Classifier(5), mixed_rows),
+    "corrected": (tb.Classifier(3), rule_numbers),
+    "ensemble": (tb.NetworkEnsemble(4), mixed_rows),
+    "tan": (tb.TAN(), mixed_rows),
+    "tempered": (tb.KDB(temperature="auto"), rule_rows),
+    "weighted": (tb.NaiveBayes(parameters=tb.WANBIA()), rule_rows),
+    "discriminative": (tb.TAN(parameters=tb.Discriminative(penalty=1.0, rounds=6)), rule_rows),
+    "a2de": (tb.A2DE(), mixed_rows),
+    "averaged": (tb.ModelAveraging(tb.TAN(temperature="auto"), n_estimators=3, random_state=0), rule_rows),
+    "averaged aode": (tb.ModelAveraging(tb.AODE(), n_estimators=2, random_state=0), mixed_rows),
+}
+_FITTED = {}
+
+
+def fitted(name):
+    if name not in _FITTED:
+        model, make = MODELS[name]
+        X, y = make()
+        _FITTED[name] = model.fit(X, y), X
+    return _FITTED[name]
+
+
+def some_rows(X):
+    """Take rows with many, few and no missing values, and one without any value."""
+    rng = np.random.default_rng(5)
+    rows = X.sample(4, random_state=5).reset_index(drop=True)
+    rows = rows.mask(rng.random(rows.shape) < np.array([0.0, 0.3, 0.7, 1.0])[:, None])
+    return rows
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_answers_are_those_of_python(read, name):
+    clf, X = fitted(name)
+    rows = some_rows(X)
+    n = len(clf.classes_)
+    costs = np.arange(1.0, n * n + 1).reshape(n, n) % 5
+    np.fill_diagonal(costs, 0.0)
+    told = read().open(clf).tab.evaluate(QUESTIONS, [page_data(clf), texts(rows), 1, costs.tolist()])
+    decided = clf.decide(rows, costs=costs)
+    for row, answer in enumerate(told):
+        given = rows.iloc[[row]]
+        names = clf.schema_.names
+        asked = {question.feature: question for question in clf.ask_next(given, costs=costs)}
+        assert dict(zip(names, answer["bits"], strict=True)) == pytest.approx(
+            {name: asked[name].bits if name in asked else 0.0 for name in names}, abs=1e-9
+        )
+        assert {names[node]: value for node, value in answer["values"]} == pytest.approx(
+            {name: question.value for name, question in asked.items()}, abs=1e-9
+        )
+        assert answer["decided"]["expected"] == pytest.approx(decided.expected_costs[row], abs=1e-9)
+        assert answer["decided"]["decision"] == decided.chosen[row]
+        spans = {span.feature: span for span in clf.sensitivity(given, clf.classes_[1])}
+        assert len(spans) == len(answer["spans"])
+        for span in answer["spans"]:
+            python = spans[names[span["node"]]]
+            assert span["low"]["probability"] == pytest.approx(python.low, abs=1e-9)
+            assert span["high"]["probability"] == pytest.approx(python.high, abs=1e-9)
+        check_change(clf.counterfactual(given, max_changes=2), answer["changed"], names)
+
+
+def check_change(python, page, names):
+    if not python.found:
+        assert page["changes"] is None
+        return
+    assert [names[change["node"]] for change in page["changes"]] == [change.feature for change in python]
+    assert page["probability"] == pytest.approx(python.probability, abs=1e-9)
+    assert page["searched"] == len(python) == python.searched
+    assert page["evaluations"] == python.evaluations
+
+
+def test_a_search_that_would_take_too_long_says_which_sizes_were_searched(read):
+    clf, X = fitted("tan")
+    row = X.dropna().iloc[[0]]
+    found = read().open(clf).tab.evaluate(
+        """([data, row]) => { const model = new tanbark.Model(data); const known = row.map((value, node) =>
+          model.observed(node, tanbark.codeValue(model.columns[node], value), Number(value)));
+        return [0, 12, 1e6].map((evaluations) =>
+          tanbark.finish(tanbark.counterfactual(model, model.target, [...known, null], { evaluations }))); }""",
+        [page_data(clf), texts(row)[0]],
+    )  # fmt: skip
+    assert [each["changes"] for each in found[:1]] == [None]
+    assert found[0]["searched"] == 0
+    assert found[0]["needed"] > 0
+    assert found[1]["searched"] == 1
+    assert found[2]["changes"] is not None or found[2]["searched"] == 3
+
+
+def test_the_numbers_of_an_interval_are_read_back_as_its_middle(read):
+    clf, _ = fitted("ensemble")
+    told = read().open(clf).tab.evaluate(
+        """(data) => { const model = new tanbark.Model(data); const features = model.columns.slice(0, -1);
+        return features.flatMap((column, node) =>
+          column.kind !== "interval" ? [] : tanbark.columnStates(model, node).map(({ likelihood }) => {
+            const again = model.observed(node, tanbark.codeValue(column, `${likelihood.value}`), likelihood.value);
+            return [Array.from(again), again.cells, Array.from(likelihood), likelihood.cells]; })); }""",
+        page_data(clf),
+    )  # fmt: skip
+    assert len(told) > 4
+    for likelihood, cells, wanted, wanted_cells in told:
+        assert likelihood == wanted
+        assert cells == wanted_cells
