@@ -21,18 +21,22 @@ from tanbark.explorer.text import text_data
 from tanbark.files import write_atomic
 
 SCRIPTS = (
-    "registry.js", "evidence.js", "tree.js", "contexts.js", "sparse.js", "pool.js", "averages.js", "model.js",
-    "part.js", "queries.js", "questions.js", "decide.js", "sampling.js", "work.js", "jobs.js", "rows.js", "scenario.js",
-    "elements.js", "cards.js", "notes.js", "tables.js", "answer.js", "case.js", "history.js", "editor.js", "sheet.js",
-    "shell.js",
-    "ask.js", "list.js", "why.js", "whatif.js", "typical.js",
-    "colours.js", "viewport.js", "nodes.js", "arcs.js", "legend.js", "names.js", "minimap.js", "picture.js",
-    "graph.js",
-    "csv.js", "many.js", "rowsview.js", "about.js", "tornado.js", "decidepanel.js",
-    "separation.js", "elimination.js", "teach.js",
-    "app.js", "boot.js",
+    "shell/registry.js", "inference/evidence.js", "inference/tree.js", "inference/contexts.js",
+    "inference/sparse.js", "inference/pool.js", "inference/averages.js", "inference/model.js", "inference/part.js",
+    "inference/queries.js", "inference/questions.js", "inference/decide.js", "inference/sampling.js",
+    "shell/work.js", "inference/jobs.js", "inference/rows.js", "inference/scenario.js", "shell/elements.js",
+    "shell/cards.js", "shell/notes.js", "shell/tables.js", "shell/answer.js", "shell/case.js", "shell/history.js",
+    "shell/editor.js", "shell/sheet.js", "shell/shell.js", "views/ask.js", "views/list.js", "panels/why.js",
+    "panels/whatif.js", "panels/typical.js", "graph/colours.js", "graph/viewport.js", "graph/nodes.js",
+    "graph/arcs.js", "graph/legend.js", "graph/names.js", "graph/minimap.js", "graph/picture.js", "graph/graph.js",
+    "views/csv.js", "views/many.js", "views/rowsview.js", "views/about.js", "panels/tornado.js",
+    "panels/decidepanel.js", "views/separation.js", "views/elimination.js", "views/teach.js", "shell/app.js",
+    "shell/boot.js",
 )  # fmt: skip
-TEXT_SCRIPTS = ("tree.js", "contexts.js", "model.js", "elements.js", "about.js", "text.js")
+TEXT_SCRIPTS = (
+    "inference/tree.js", "inference/contexts.js", "inference/model.js", "shell/elements.js", "views/about.js",
+    "views/text.js",
+)  # fmt: skip
 STYLES = ("style.css", "graph.css", "panels.css")
 FRAME_HEIGHT = 820  # pixels in a notebook
 
