@@ -1,5 +1,6 @@
 """The documentation: `make docs` builds it; warnings are errors. The built site needs no network."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -32,6 +33,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = html_copy_source = False
 mathjax_path = "mathjax/tex-svg.js"
 mathjax3_config = {"options": {"enableMenu": False}}
@@ -52,6 +54,12 @@ def skip(app, what, name, member, skipped, options):
     return True if name.startswith("set_") and name.endswith("_request") else None
 
 
+def trim(app, page, source):
+    """Leave out the empty line that ends the examples of a page for doctest."""
+    source[0] = re.sub(r"(?s)(```python\n>>> .*?)\n\n```", r"\1\n```", source[0])
+
+
 def setup(app):
     """Tell Sphinx what to leave out."""
     app.connect("autodoc-skip-member", skip)
+    app.connect("source-read", trim)

@@ -195,10 +195,12 @@ def shared() -> str:
         "it is derived from, and has only what is its own.",
     ]
     for base in bases():
+        above = [other for other in bases() if other is not base and issubclass(other, base)]
+        own = [name for name in _methods(base) if not any(name in _methods(other) for other in above)]
         heirs = [f"`{cls.__name__}`" for cls in estimators() if issubclass(cls, base)]
         first = (inspect.getdoc(base) or "").partition("\n\n")[0].replace("\n", " ")
         parts.append(f"## {base.__name__}\n\n{_linked(first)}\n\n*Inherited by* {', '.join(heirs)}.")
-        block = f".. currentmodule:: {base.__module__}\n\n.. autoclass:: {base.__name__}\n   :members:\n   :no-index-entry:"
+        block = f".. currentmodule:: {base.__module__}\n\n.. autoclass:: {base.__name__}\n   :members: {', '.join(own)}"
         parts.append(f"```{{eval-rst}}\n{block}\n```")
     return "\n\n".join(parts) + "\n"
 
