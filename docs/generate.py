@@ -147,8 +147,8 @@ def reference() -> str:
     """List every public name by kind, with a page of its own."""
     parts = [
         "# Public names",
-        "Classifiers, their parts and functions are in `tanbark`, the rest where its heading says. The page of a class has "
-        "its own methods; [Methods of classifiers](shared.md) has those that many share.",
+        "Classifiers, their parts and functions are in `tanbark`, the rest where its heading says. The page of a class "
+        "has its own methods; [Methods of classifiers](shared.md) has those that many share.",
     ]
     told: set[str] = set()
     for title, belongs in GROUPS.items():
@@ -169,7 +169,7 @@ def reference() -> str:
 
 
 def bases() -> list[type]:
-    """List the classes that are not public themselves, and whose methods public classifiers inherit; derived ones first."""
+    """List the classes that are not public and whose methods public classifiers inherit; derived ones first."""
     public = estimators()
     lines = [base for cls in public if hasattr(cls, "predict_proba") for base in cls.__mro__]
     found = [base for base in dict.fromkeys(lines) if base.__module__.startswith("tanbark.") and base not in public]
@@ -183,7 +183,10 @@ def _methods(cls: type) -> list[str]:
         name
         for name, thing in vars(cls).items()
         if name[0] != "_" and not re.fullmatch("set_.*_request", name)
-        if inspect.isfunction(thing) or isinstance(thing, kinds) or hasattr(thing, "__wrapped__") or hasattr(thing, "fn")
+        if inspect.isfunction(thing)
+        or isinstance(thing, kinds)
+        or hasattr(thing, "__wrapped__")
+        or hasattr(thing, "fn")
     ]
 
 
@@ -191,8 +194,8 @@ def shared() -> str:
     """Document the methods that classifiers inherit, once."""
     parts = [
         "# Methods of classifiers",
-        "Classifiers inherit these from classes that are not public themselves. A class's own page names the classes that "
-        "it is derived from, and has only what is its own.",
+        "Classifiers inherit these from classes that are not public themselves. A class's own page names the classes "
+        "that it is derived from, and has only what is its own.",
     ]
     for base in bases():
         above = [other for other in bases() if other is not base and issubclass(other, base)]

@@ -81,7 +81,9 @@ def compressed(picture: bytes) -> bytes:
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     for colours in (256, 128, 64, 32):
         file = io.BytesIO()
-        image.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
+        image.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
+            file, "PNG", optimize=True
+        )
         if file.tell() < LIMIT:
             return file.getvalue()
     sys.exit(f"A picture has more than {LIMIT} bytes even with 32 colours.")

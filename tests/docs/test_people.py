@@ -57,7 +57,9 @@ def test_a_data_scientist_with_a_messy_file(messy):
         ran.setdefault(command.split()[1], run(command))
     assert list(ran)[:4] == ["describe", "fit", "predict", "explain"]
     told = ran["describe"].stdout
-    lines = {name: next(line for line in told.splitlines() if re.search(rf"\b{name}\b", line)) for name in ("id", "folder")}
+    lines = {
+        name: next(line for line in told.splitlines() if re.search(rf"\b{name}\b", line)) for name in ("id", "folder")
+    }
     assert "identifier" in lines["id"]
     assert "leak" in lines["folder"] or "determines" in lines["folder"]
     predicted = pd.read_csv("predicted.csv")
