@@ -4,6 +4,8 @@ import re
 import sys
 from pathlib import Path
 
+from sphinx.addnodes import index
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
@@ -59,7 +61,17 @@ def trim(app, page, source):
     source[0] = re.sub(r"(?s)(```python\n>>> .*?)\n\n```", r"\1\n```", source[0])
 
 
+def lead_to_the_page(app, doctree):
+    """Let the words that a page is found by lead to its beginning, not to the empty place where they are listed."""
+    for node in doctree.findall(index):
+        node["entries"] = [
+            (kind, words, "" if place.startswith("index-") else place, main, key)
+            for kind, words, place, main, key in node["entries"]
+        ]
+
+
 def setup(app):
     """Tell Sphinx what to leave out."""
     app.connect("autodoc-skip-member", skip)
     app.connect("source-read", trim)
+    app.connect("doctree-read", lead_to_the_page)
