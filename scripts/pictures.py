@@ -20,11 +20,12 @@ FOLDER = ROOT / "docs" / "pictures"
 KNOWN = {"mean texture": 21.5, "worst area": 780.0}
 LIMIT = 200_000  # bytes
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--hide-scrollbars"]
-PICTURES = {  # name: width, height, colours of the system
-    "explorer": (1440, 900, "light"),
-    "explorer-dark": (1440, 900, "dark"),
-    "explorer-narrow": (390, 844, "light"),
-    "explorer-narrow-dark": (390, 844, "dark"),
+PICTURES = {  # name: width, height, colours of the system, view
+    "explorer": (1440, 900, "light", "ask"),
+    "explorer-dark": (1440, 900, "dark", "ask"),
+    "explorer-graph": (1440, 900, "light", "graph"),
+    "explorer-narrow": (390, 844, "light", "ask"),
+    "explorer-narrow-dark": (390, 844, "dark", "ask"),
 }
 
 
@@ -50,8 +51,8 @@ def main() -> None:
         browser.close()
 
 
-def take(browser, page: Path, width: int, height: int, colours: str) -> bytes:
-    """Open the page with two known values, wait until nothing changes any more, and take a picture."""
+def take(browser, page: Path, width: int, height: int, colours: str, view: str) -> bytes:
+    """Open a view of the page with two known values, wait until nothing changes any more, and take a picture."""
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=colours, reduced_motion="reduce", offline=True
     )
@@ -60,6 +61,7 @@ def take(browser, page: Path, width: int, height: int, colours: str) -> bytes:
     tab.on("pageerror", lambda error: wrong.append(str(error)))
     scenario = "&".join(f"{quote(name)}=={value}" for name, value in KNOWN.items())
     tab.goto(f"{page.as_uri()}#{scenario}")
+    tab.locator(f"#tab-{view}").click()
     before, now = b"", tab.screenshot()
     for _ in range(40):  # posteriors first, intervals and what to ask next follow in pieces
         tab.wait_for_timeout(500)
