@@ -5,7 +5,7 @@ OLDEST ?= .venv-oldest
 BIN := $(VENV)/bin
 SHARED_DATA ?= ../shared/data
 
-.PHONY: demo test test-oldest coverage browser java check lint types layers bench docs build clean
+.PHONY: demo test test-oldest coverage browser java check lint types layers bench docs docs-test pictures build clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python scripts/demo.py
@@ -51,6 +51,14 @@ docs: $(VENV)/.docs
 	rm -rf docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "build/docs/index.html"
+
+# the built site in a browser: no network, search, links, copied code
+docs-test: docs $(VENV)/.test
+	TANBARK_SITE=build/docs $(BIN)/python -m pytest -n 0 tests/docs/test_site.py
+
+# the pictures of the explorer page in docs/pictures, after a change of the page; they are committed
+pictures: $(VENV)/.test
+	$(BIN)/python scripts/pictures.py
 
 # a source package and a wheel in dist/, and a look into the wheel
 build: $(VENV)/.build

@@ -1,4 +1,4 @@
-"""Pages that are made, not written: the gallery of the learners in the registry, the reference, the list of studies."""
+"""Pages that are made, not written: the learners in the registry, the options, the reference."""
 
 import inspect
 import re
@@ -80,10 +80,10 @@ COLUMNS = [0, 1, 4, 5, 6, 7, 20, 24, 27]
 def write_all(folder: Path) -> None:
     """Write all pages."""
     folder.mkdir(exist_ok=True)
-    _write(folder / "gallery.md", gallery(folder))
+    _write(folder / "learners.md", learners(folder))
     _write(folder / "options.md", options())
     _write(folder / "api.md", reference())
-    _write(folder / "studies.md", studies(folder.parent))
+    _write(folder / "shared.md", shared())
 
 
 def _write(path: Path, text: str) -> None:
@@ -92,7 +92,7 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def gallery(folder: Path) -> str:
+def learners(folder: Path) -> str:
     """Tell of every learner in the registry, with the network that it finds in the same rows."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X, y = X.iloc[:, COLUMNS], y.map({0: "malignant", 1: "benign"}).rename("tumour")
@@ -145,7 +145,11 @@ def _picture(entry: Entry, X: object, y: object) -> tuple[str, str]:
 
 def reference() -> str:
     """List every public name by kind, with a page of its own."""
-    parts = ["# Reference", "Classifiers, their parts and functions are in `tanbark`, the rest where its heading says."]
+    parts = [
+        "# Public names",
+        "Classifiers, their parts and functions are in `tanbark`, the rest where its heading says. The page of a class "
+        "has its own methods; [Methods of classifiers](shared.md) has those that many share.",
+    ]
     told: set[str] = set()
     for title, belongs in GROUPS.items():
         names = [name for name in tb.__all__ if name not in told and belongs(getattr(tb, name))]
@@ -161,6 +165,46 @@ def reference() -> str:
         ("Pictures", "tanbark.plot", tb.plot.__all__),
     ):
         parts.append(f"## {title}: `{module}`\n\n{_autosummary(f'{module}.{name}' for name in names)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def bases() -> list[type]:
+    """List the classes that are not public and whose methods public classifiers inherit; derived ones first."""
+    public = estimators()
+    lines = [base for cls in public if hasattr(cls, "predict_proba") for base in cls.__mro__]
+    found = [base for base in dict.fromkeys(lines) if base.__module__.startswith("tanbark.") and base not in public]
+    return [base for base in found if _methods(base)]
+
+
+def _methods(cls: type) -> list[str]:
+    """List the public methods and properties that a class defines itself."""
+    kinds = (property, classmethod, staticmethod)
+    return [
+        name
+        for name, thing in vars(cls).items()
+        if name[0] != "_" and not re.fullmatch("set_.*_request", name)
+        if inspect.isfunction(thing)
+        or isinstance(thing, kinds)
+        or hasattr(thing, "__wrapped__")
+        or hasattr(thing, "fn")
+    ]
+
+
+def shared() -> str:
+    """Document the methods that classifiers inherit, once."""
+    parts = [
+        "# Methods of classifiers",
+        "Classifiers inherit these from classes that are not public themselves. A class's own page names the classes "
+        "that it is derived from, and has only what is its own.",
+    ]
+    for base in bases():
+        above = [other for other in bases() if other is not base and issubclass(other, base)]
+        own = [name for name in _methods(base) if not any(name in _methods(other) for other in above)]
+        heirs = [f"`{cls.__name__}`" for cls in estimators() if issubclass(cls, base)]
+        first = (inspect.getdoc(base) or "").partition("\n\n")[0].replace("\n", " ")
+        parts.append(f"## {base.__name__}\n\n{_linked(first)}\n\n*Inherited by* {', '.join(heirs)}.")
+        block = f".. currentmodule:: {base.__module__}\n\n.. autoclass:: {base.__name__}\n   :members: {', '.join(own)}"
+        parts.append(f"```{{eval-rst}}\n{block}\n```")
     return "\n\n".join(parts) + "\n"
 
 
@@ -206,11 +250,3 @@ def _linked(text: str) -> str:
 def _autosummary(names: object) -> str:
     listed = "\n".join(f"   {name}" for name in names)
     return f"```{{eval-rst}}\n.. autosummary::\n   :toctree: api\n   :nosignatures:\n\n{listed}\n```"
-
-
-def studies(docs: Path) -> str:
-    """List the pages that stand beside the index: studies, and what does not fit elsewhere."""
-    pages = sorted(path.stem for path in docs.glob("*.md") if path.stem not in ("index", "quickstart", "architecture"))
-    listed = "\n".join(f"/{page}" for page in pages)
-    told = "What was tried and measured, with the commands that do it again."
-    return f"# Studies\n\n{told}\n\n```{{toctree}}\n{listed}\n```\n"

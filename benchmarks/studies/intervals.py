@@ -131,7 +131,7 @@ def write(options: argparse.Namespace, command: str, seconds: float, cells: list
 
 
 def main() -> None:
-    options = read_options("Coverage of credible intervals: the simulation of docs/explorer.md.", TARGET)
+    options = read_options("Coverage of credible intervals: the simulation of docs/guides/uncertainty.md.", TARGET)
     begun, cells = time.perf_counter(), []
     for n, wanted in ROWS.items():
         networks = max(2, round(wanted * options.share))

@@ -21,7 +21,7 @@ import tanbark as tb
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "generated" not in page.parts) if DOCS.exists() else []
-WRITTEN = [page for page in PAGES if page.parent != DOCS or page.stem in ("quickstart", "architecture")]
+WRITTEN = [page for page in PAGES if page.parent != DOCS or page.stem in ("start", "quickstart", "architecture")]
 
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="a source package holds no documentation")
 
@@ -89,7 +89,7 @@ def generate():
 
 def test_every_learner_has_its_picture_and_every_name_its_page(tmp_path):
     with redirect_stdout(io.StringIO()):
-        page = generate().gallery(tmp_path)
+        page = generate().learners(tmp_path)
         reference = generate().reference()
     from tanbark.estimators.catalogue import catalogue
 
@@ -99,6 +99,50 @@ def test_every_learner_has_its_picture_and_every_name_its_page(tmp_path):
     listed = re.findall(r"^   tanbark\.(\w+)$", reference, flags=re.MULTILINE)
     values = {each for each in tb.__all__ if not callable(getattr(tb, each))}
     assert sorted(listed) == sorted(set(tb.__all__) - values)
+
+
+def test_what_classifiers_inherit_is_documented_once():
+    page = generate().shared()
+    listed = re.findall(r"^   :members: (.*)$", page, flags=re.MULTILINE)
+    names = [each for line in listed for each in line.split(", ")]
+    inherited = {
+        each
+        for cls in generate().estimators()
+        if hasattr(cls, "predict_proba")
+        for base in cls.__mro__[1:]
+        if base.__module__.startswith("tanbark.")
+        for each, thing in vars(base).items()
+        if each[0] != "_" and inspect.isfunction(thing) and not re.fullmatch("set_.*_request", each)
+    }
+    assert inherited <= set(names)
+    assert names.count("predict_proba") == 1
+
+
+def test_pages_that_draw_name_their_pictures(tmp_path):
+    spec = importlib.util.spec_from_file_location("tanbark_docs_live", DOCS / "live.py")
+    live = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(live)
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        shown = {Path(each).name for each in re.findall(r"\]\((\S*generated/drawn/\S+?)\)", text)}
+        drawn = {
+            f"{page.stem}_{found[1] or found[2]}.svg"
+            for line in doctest.DocTestParser().get_examples(text)
+            if (found := live.DRAWING.match(line.source))
+        }
+        assert shown <= drawn, page
+        assert not shown or name(page).removesuffix(".md") in live.PICTURED
+    written = live.draw(DOCS / "gallery" / "d_separation.md", tmp_path)
+    assert [path.name for path in written] == ["d_separation_svg.svg"]
+    assert written[0].read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_figures_of_fifty_million_rows_are_the_measured_ones():
+    lines = (DOCS / "gallery" / "fifty_million_rows.md").read_text(encoding="utf-8").splitlines()
+    measured = (DOCS / "big.md").read_text(encoding="utf-8").splitlines()
+    shown = [line for line in lines if line.startswith("| ")]
+    assert len(shown) == 6
+    assert set(shown) <= set(measured)
 
 
 def test_the_page_of_options_lists_each_with_its_estimators():
@@ -117,6 +161,4 @@ def test_every_page_is_reached():
         for block in re.findall(r"```\{toctree\}(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
             entries = [line.strip() for line in block.splitlines() if line.strip() and not line.startswith(":")]
             reached |= {(page.parent / f"{entry}.md").resolve() for entry in entries}
-    studies = generate().studies(DOCS)
-    reached |= {(DOCS / f"{each}.md").resolve() for each in re.findall(r"^/(\S+)$", studies, flags=re.MULTILINE)}
     assert set(PAGES) - {DOCS / "index.md"} <= reached

@@ -43,13 +43,32 @@ def test_the_output_of_the_demo_is_its_output(tmp_path):
     assert (tmp_path / "demo-output" / "breast-cancer.html").stat().st_size > 50_000
 
 
-def test_the_snippets_run(names, tmp_path, capsys):
+def test_the_first_example_runs_as_it_stands(capsys):
+    first = BLOCKS[0]
+    assert len([line for line in first.splitlines() if line]) == 6
+    exec(compile(first, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "log-odds" in printed
+    assert "not observed: mean radius, mean texture, mean perimeter, mean area" in printed
+
+
+def test_the_other_snippets_run(names, tmp_path, capsys):
+    import tanbark
+
     assert len(BLOCKS) == 3
-    for block in BLOCKS:
+    names["tb"] = tanbark
+    for block in BLOCKS[1:]:
         exec(compile(block, "README.md", "exec"), names)
     written = {path.name for path in tmp_path.iterdir()}
-    assert {"model.html", "model.json", "model.xmlbif", "predicted.parquet"} <= written
+    assert {"model.html", "model.json", "grass.xmlbif", "lecture.html", "predicted.parquet"} <= written
     assert "log-odds" in capsys.readouterr().out
+
+
+def test_the_commands_come_first_and_links_lead_somewhere():
+    text = README.read_text(encoding="utf-8")
+    assert text.index("make demo ") < text.index("make test ") < text.index("![") < text.index("```python")
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", text):
+        assert (README.parent / target).exists() or not (README.parent / "docs").exists(), target
 
 
 def test_the_table_of_accuracy_has_the_numbers_of_the_study():
