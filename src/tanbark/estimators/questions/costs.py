@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Floats, Integers
 from tanbark.errors import OptionError, nearest
-from tanbark.estimators.questions.tables import html_table, text_table
+from tanbark.display import html_table, text_table
 from tanbark.table.frames import make_frame
 
 
