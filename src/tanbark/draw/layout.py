@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tanbark.display import short
 from tanbark.draw.layers import Graph, place, sort_layers
 from tanbark.graph.dag import Dag
 
@@ -87,9 +88,8 @@ def layered_layout(
 
 
 def shortened(name: str) -> str:
-    """Return a name on one line, cut where it is long."""
-    line = " ".join(name.split())
-    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+    """Return a name on one line, shortened in the middle where it is long."""
+    return short(name, LONGEST)
 
 
 def name_box(label: str) -> Point:
