@@ -196,7 +196,8 @@ def _family_counts(model: Any, index: int, order: tuple[int, ...]) -> Floats | N
     families = getattr(model, "family_counts_", None)
     if families is None or isinstance(model, Network):
         return None
-    return _configurations(np.asarray(families[index], float), order.index(index)).sum(axis=1)
+    counts: Floats = _configurations(np.asarray(families[index], float), order.index(index)).sum(axis=1)
+    return counts
 
 
 def _count(n: float) -> str:

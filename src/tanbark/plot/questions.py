@@ -86,7 +86,7 @@ def plot_nomogram(card: Any, *, ax: Any = None, most: int = 20) -> Any:
 
     Every feature has its states at their points, and where it has a parent, a line for each of the parent's states. The
     points of a row, read off the lines and added to the base points, are found on the last line but one; the last has
-    the probability.
+    the probability. Where states crowd, their labels go further from the line; grey marks are those that had no room.
 
     Parameters
     ----------
@@ -153,9 +153,9 @@ def _lines(item: FeaturePoints) -> list[Line]:
 
 
 def _levels(scale: Scale, unit: float) -> list[int]:
-    """Choose for every label how far above (-1, -2) or below (1, 2) the line it goes, so that none overlap; 0: left out.
+    """Choose for every label how far above (-1, -2) or below (1, 2) the line it goes, so that none overlap.
 
-    ``unit`` is an inch in the units of the scale.
+    A label that has no room is left out (0). ``unit`` is an inch in the units of the scale.
     """
     free = dict.fromkeys(LEVELS, -np.inf)
     chosen = []

@@ -6,16 +6,15 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from tanbark.structure.trace import History, Step
 from pictures import check_texts, drawn_texts
+from tanbark.structure.trace import History, Step
 
 LONG = "concentration of the measured substance in the blood plasma, "
 KINDS = {  # features, states of each, words before every name
     "short": (4, 2, ""),
-    "long": (5, 3, LONG),
-    "many states": (3, 14, "state "),
-    "many long states": (3, 8, LONG),
-    "many features": (40, 3, "feature "),
+    "long": (4, 4, LONG),
+    "many states": (3, 12, "state no. "),
+    "many features": (30, 3, "feature "),
     "wide letters": (6, 3, "WWWWWWWWMMMMMMMM"),
 }
 
@@ -44,7 +43,7 @@ def test_networks(made):
 
 
 def test_cpts(made):
-    clf, _, X, y = made
+    clf, _, _, y = made
     child = next(node for node, parents in enumerate(clf.dag_.parents) if len(parents) > 1)
     texts = check_texts(tb.plot.plot_cpt(clf, child).figure)
     counts = clf.family_counts_[child]
@@ -86,8 +85,9 @@ def test_arc_reports(made):
     check_texts(report.plot(most=3).figure)
 
 
-@pytest.mark.parametrize("words", ["", LONG, "WWWWWWWWMMMMMMMM"])
-@pytest.mark.parametrize(("models", "shift"), [(2, 1.0), (5, 0.0), (12, 0.3), (30, 0.1)])
+@pytest.mark.parametrize(
+    ("words", "models", "shift"), [("", 2, 1.0), (LONG, 5, 0.0), (LONG, 25, 0.2), ("WWWWWWWWMMMMMMMM", 12, 0.3)]
+)
 def test_comparisons(words, models, shift):
     rng = np.random.default_rng(1)
     scores = {f"{words}{k}": rng.normal(size=20) + shift * k for k in range(models)}
@@ -96,8 +96,7 @@ def test_comparisons(words, models, shift):
     assert any("lower is better" in text for text in texts)
 
 
-@pytest.mark.parametrize("words", ["", LONG])
-@pytest.mark.parametrize("steps", [1, 30, 300])
+@pytest.mark.parametrize(("words", "steps"), [("", 1), (LONG, 30), ("", 200)])
 def test_histories(words, steps):
     history = History([Step(0.5 + 0.4 * k / steps, f"{words}{k} -> {words}{k + 1}", 10, 0.1) for k in range(steps)])
     check_texts(history.plot().figure)
