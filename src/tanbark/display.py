@@ -10,6 +10,7 @@ MOST = 20  # lines that a printed table spells out
 BLOCKS = " ▏▎▍▌▋▊▉█"  # eighths of a character
 CELLS = 20  # characters of a full bar
 BAR = "#5b84b1"
+NARROW, WIDE, CJK = frozenset(" !'()*,-./:;I[]`fijlrt|"), frozenset("%@MWmw…—"), "\u2e80"
 SCALES = (1.0, 0.5, 0.2)  # ends of the scale of bars, and these divided by powers of ten
 
 
@@ -39,6 +40,18 @@ def equation(name: object, state: object, longest: int = WIDEST) -> str:
         right = short(right, max(room - len(left), room // 2))
         left = short(left, room - len(right))
     return f"{left}{sign}{right}"
+
+
+def text_pixels(text: str) -> float:
+    """Bound the width of a text of 12 pixels in the sans-serif fonts of browsers, whose letters differ in width.
+
+    >>> text_pixels("ill") < text_pixels("abc") < text_pixels("WWW")
+    True
+    """
+    return sum(
+        4.6 if c in NARROW else 12.0 if c in WIDE or c >= CJK else 10.1 if c.isupper() or c in "#+<=>~±≤≥→" else 7.7
+        for c in text
+    )  # fmt: skip
 
 
 def bar_scale(largest: float) -> float:
@@ -113,13 +126,13 @@ def html_table(
 
     def row(cells: Sequence[str], tag: str) -> str:
         return "".join(
-            f'<{tag} style="text-align:{"left" if k < left else "right"}">{escape(cell)}</{tag}>'
+            f'<{tag} style="text-align:{"left" if k < left else "right"};padding:2px 8px">{escape(cell)}</{tag}>'
             for k, cell in enumerate(cells)
         )
 
     top = bar_scale(max(bars or (), default=0.0))
     ends = [""] * len(kept) if bars is None else [_html_bar(value / top) for value in bars[: len(kept)]]
-    scale = "" if bars is None else f'<th style="text-align:right">0 to {top:g}</th>'
+    scale = "" if bars is None else f'<th style="text-align:right;padding:2px 8px">0 to {top:g}</th>'
     body = "".join(f"<tr>{row(line, 'td')}{end}</tr>" for line, end in zip(kept, ends, strict=True))
     note = f"<p>{escape(rest)}</p>" if rest else ""
     caption = f'<caption style="text-align:left">{escape(title)}</caption>' if title else ""
@@ -130,6 +143,6 @@ def html_table(
 def _html_bar(fraction: float) -> str:
     width = 100 * min(max(fraction, 0.0), 1.0)
     return (
-        '<td style="min-width:9em;text-align:left">'
+        '<td style="min-width:9em;text-align:left;padding:2px 8px">'
         f'<div style="background:{BAR};width:{width:.1f}%;height:0.8em"></div></td>'
     )

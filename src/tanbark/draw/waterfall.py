@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from tanbark.display import equation, short
+from tanbark.display import equation, short, text_pixels
 
 FOR, AGAINST, TOTAL, MUTED = "#4c8c5a", "#c0504d", "#f4a259", "#7a7a7a"
 LONGEST = 40  # characters of a label
 TITLE = 60  # characters of the title
-WIDTH = 7.4  # pixels of a character, in fonts that are wider than Helvetica too
+BOLD = 1.12  # bold letters are wider
 ROW, BAR, CHART = 22.0, 14.0, 360.0  # pixels
 
 
@@ -63,8 +63,9 @@ def waterfall_svg(title: str, parts: Sequence[Part], log_odds: float) -> str:
     low = min(0.0, *(min(bar.start, bar.stop) for bar in bars))
     high = max(0.0, *(max(bar.start, bar.stop) for bar in bars))
     scale = CHART / ((high - low) or 1.0)
-    left = 12 + WIDTH * max(len(bar.label) for bar in bars)
-    width = left + max(CHART + 60, 8 + WIDTH * min(len(title), TITLE))
+    left = 12 + max(text_pixels(bar.label) for bar in bars)
+    heading = short(title, TITLE)
+    width = left + max(CHART + 60, 8 + BOLD * text_pixels(heading))
     height = 30 + ROW * len(bars) + 8
 
     def across(nats: float) -> float:
@@ -74,7 +75,7 @@ def waterfall_svg(title: str, parts: Sequence[Part], log_odds: float) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}" style="max-width:100%;height:auto;background:#ffffff" '
         'font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222222">',
-        f'<text x="{left:.1f}" y="18" font-weight="bold">{escape(short(title, TITLE))}</text>',
+        f'<text x="{left:.1f}" y="18" font-weight="bold">{escape(heading)}</text>',
         f'<line x1="{across(0):.1f}" x2="{across(0):.1f}" y1="26" y2="{height - 6:.0f}" stroke="{MUTED}"/>',
     ]
     for place, bar in enumerate(bars):
