@@ -23,7 +23,7 @@ def main() -> None:
     }
     result = tb.cross_validate_network(models, X, y, cv=5, random_state=0)
     for measure in ("accuracy", "log_loss"):
-        print(f"{measure}\n{result.compare(measure)}\n")
+        print(f"{result.compare(measure)}\n")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tanbark.display import short, text_pixels
 from tanbark.draw.layers import Graph, place, sort_layers
 from tanbark.graph.dag import Dag
 
@@ -18,6 +19,7 @@ Point = tuple[float, float]
 MANY = 15  # children of the class beyond which its arcs are not drawn
 LONGEST = 24  # characters of a name in a drawing
 LETTER, PADDING, HEIGHT = 7.0, 22.0, 28.0  # the box of a name, in pixels
+SPARE = 12.0  # pixels of the padding that wide letters may take
 BEND = 10.0  # room for an arc between two boxes
 ACROSS, DOWN = 18.0, 46.0  # gaps between the boxes of a layer, and between layers
 MARGIN = 8.0  # around all
@@ -87,14 +89,13 @@ def layered_layout(
 
 
 def shortened(name: str) -> str:
-    """Return a name on one line, cut where it is long."""
-    line = " ".join(name.split())
-    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+    """Return a name on one line, shortened in the middle where it is long."""
+    return short(name, LONGEST)
 
 
 def name_box(label: str) -> Point:
     """Return the width and the height of the box of a name."""
-    return PADDING + LETTER * max(3, len(label)), HEIGHT
+    return PADDING + max(LETTER * max(3, len(label)), text_pixels(label) - SPARE), HEIGHT
 
 
 def _layers(dag: Dag, target: int) -> list[list[int]]:

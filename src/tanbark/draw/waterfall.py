@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from tanbark.display import equation, short, text_pixels
+
 FOR, AGAINST, TOTAL, MUTED = "#4c8c5a", "#c0504d", "#f4a259", "#7a7a7a"
-LONGEST = 34  # characters of a label
-WIDTH = 7.4  # pixels of a character, in fonts that are wider than Helvetica too
+LONGEST = 40  # characters of a label
+TITLE = 60  # characters of the title
+BOLD = 1.12  # bold letters are wider
 ROW, BAR, CHART = 22.0, 14.0, 360.0  # pixels
 
 
@@ -47,17 +50,11 @@ def steps(parts: Sequence[Part], log_odds: float) -> list[Bar]:
     bars, at = [], 0.0
     for part in parts:
         length = part.nats if math.isfinite(part.nats) else math.copysign(far, part.nats)
-        equals = "" if part.value[:2] in ("≤ ", "> ") else "= "
-        label = f"{part.name} {equals}{part.value}" if part.value else part.name
-        bars.append(Bar(_short(label), part.given, part.nats, at, at + length))
+        label = equation(part.name, part.value, LONGEST) if part.value else short(part.name, LONGEST)
+        bars.append(Bar(label, part.given, part.nats, at, at + length))
         at += length
     end = log_odds if math.isfinite(log_odds) else math.copysign(far, log_odds)
     return [*bars, Bar("log-odds", "", log_odds, 0.0, end, total=True)]
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
 def waterfall_svg(title: str, parts: Sequence[Part], log_odds: float) -> str:
@@ -66,8 +63,10 @@ def waterfall_svg(title: str, parts: Sequence[Part], log_odds: float) -> str:
     low = min(0.0, *(min(bar.start, bar.stop) for bar in bars))
     high = max(0.0, *(max(bar.start, bar.stop) for bar in bars))
     scale = CHART / ((high - low) or 1.0)
-    left = 12 + WIDTH * max(len(bar.label) for bar in bars)
-    width, height = left + CHART + 60, 30 + ROW * len(bars) + 8
+    left = 12 + max(text_pixels(bar.label) for bar in bars)
+    heading = short(title, TITLE)
+    width = left + max(CHART + 60, 8 + BOLD * text_pixels(heading))
+    height = 30 + ROW * len(bars) + 8
 
     def across(nats: float) -> float:
         return left + (nats - low) * scale
@@ -76,16 +75,12 @@ def waterfall_svg(title: str, parts: Sequence[Part], log_odds: float) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}" style="max-width:100%;height:auto;background:#ffffff" '
         'font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222222">',
-        f'<text x="{left:.1f}" y="18" font-weight="bold">{escape(_title(title))}</text>',
+        f'<text x="{left:.1f}" y="18" font-weight="bold">{escape(heading)}</text>',
         f'<line x1="{across(0):.1f}" x2="{across(0):.1f}" y1="26" y2="{height - 6:.0f}" stroke="{MUTED}"/>',
     ]
     for place, bar in enumerate(bars):
         lines.append(_bar(bar, 30 + ROW * place, left, across(bar.start), across(bar.stop)))
     return "\n".join([*lines, "</svg>"])
-
-
-def _title(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def _bar(bar: Bar, top: float, left: float, start: float, stop: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Floats
+from tanbark.display import MOST, html_table, text_table
 from tanbark.errors import InputError, nearest
 from tanbark.table import Level
 from tanbark.table.frames import make_frame
@@ -30,7 +31,8 @@ class Posterior:
     """A joint posterior with the names of its variables and states.
 
     ``values`` has an axis per variable, in the order of ``variables``; ``np.asarray`` returns it. A state, or a
-    tuple of states, picks a probability; ``frame`` has a row per combination of states.
+    tuple of states, picks a probability; ``frame`` has a row per combination of states. A session or a notebook shows
+    it with bars, ``print`` the numbers alone.
 
     Examples
     --------
@@ -41,6 +43,11 @@ class Posterior:
     rain   probability
     False         0.75
     True          0.25
+    >>> posterior
+    rain   probability  0                  1
+    ────────────────────────────────────────
+    False         0.75  ███████████████
+    True          0.25  █████
     """
 
     variables: tuple[str, ...]
@@ -102,9 +109,23 @@ class Posterior:
         more = self.values.size - ROWS_SHOWN
         return "\n".join([*lines, f"… and {more:,} more"] if more > 0 else lines)
 
+    def _shown(self) -> tuple[list[str], list[list[str]], dict[str, Any]]:
+        name, first = _free_name("probability", self.variables), self.values.ravel()[: ROWS_SHOWN + 1].tolist()
+        places = zip(*np.unravel_index(np.arange(len(first)), self.values.shape), strict=True)
+        lines = [
+            [*(str(known[k]) for known, k in zip(self.states, place, strict=True)), f"{p:.6g}"]
+            for place, p in zip(places, first, strict=True)
+        ]
+        options = {"left": len(self.variables), "most": ROWS_SHOWN, "bars": first, "total": self.values.size}
+        return [*self.variables, name], lines, options
+
     def __repr__(self) -> str:
-        shape = " x ".join(map(str, self.values.shape))
-        return f"Posterior({', '.join(self.variables)}; {shape} states)"
+        heads, lines, options = self._shown()
+        return text_table(heads, lines, **options)
+
+    def _repr_html_(self) -> str:
+        heads, lines, options = self._shown()
+        return html_table("", heads, lines, **options)
 
 
 def _free_name(name: str, taken: Sequence[str]) -> str:
@@ -143,8 +164,27 @@ class Posteriors:
         ]
         return make_frame(dict(zip(names, flat.T, strict=True)), backend)
 
-    def __repr__(self) -> str:
+    def _title(self) -> str:
         return f"Posteriors({', '.join(self.variables)}; {len(self.values):,} rows)"
+
+    def _shown(self) -> tuple[list[str], list[list[str]], dict[str, Any]]:
+        """Return the most probable combination of states of the first rows and its probability."""
+        rows = [self[k] for k in range(min(len(self), MOST + 1))]
+        best = [float(row.values.max()) for row in rows]
+        lines = [
+            [str(k), *map(str, row.most_likely().values()), f"{p:.6g}"]
+            for k, (row, p) in enumerate(zip(rows, best, strict=True))
+        ]
+        heads = ["row", *(f"most likely {name}" for name in self.variables), "probability"]
+        return heads, lines, {"left": 1 + len(self.variables), "bars": best, "total": len(self)}
+
+    def __repr__(self) -> str:
+        heads, lines, options = self._shown()
+        return f"{self._title()}\n{text_table(heads, lines, **options)}"
+
+    def _repr_html_(self) -> str:
+        heads, lines, options = self._shown()
+        return html_table(self._title(), heads, lines, **options)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tanbark.draw.axes import make_axes
+from tanbark.display import short
+from tanbark.draw.axes import make_axes, text_width
 from tanbark.structure.progress import show
 from tanbark.table.frames import make_frame
+
+MOST_NAMED = 60  # steps of a plot that are named
+LONGEST = 40  # characters of a move
 
 
 @dataclass(frozen=True)
@@ -43,20 +47,24 @@ class History(tuple[Step, ...]):
         return make_frame(data, backend)
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot the score after each step, annotated with its move; return the matplotlib axes.
+        """Plot the score after each step, with the moves below; return the matplotlib axes.
 
         Without ``ax`` a new figure is made, which needs matplotlib.
         """
-        return plot_steps([(step.move, step.score) for step in self], "score", -10, ax)
+        return plot_steps([(step.move, step.score) for step in self], "score", ax)
 
 
-def plot_steps(steps: Sequence[tuple[str, float]], label: str, offset: int, ax: Any = None) -> Any:
-    """Plot the value after each (move, value), with the move written ``offset`` points above it; return the axes."""
-    ax, places = make_axes(ax), list(range(len(steps)))
-    ax.plot(places, [value for _, value in steps], marker="o")
-    for place, (move, value) in zip(places, steps, strict=True):
-        ax.annotate(move, (place, value), xytext=(4, offset), textcoords="offset points", fontsize="small")
-    ax.set_xticks(places)
+def plot_steps(steps: Sequence[tuple[str, float]], label: str, ax: Any = None) -> Any:
+    """Plot the value after each (move, value), with the moves below; return the axes. Of very many, some are named."""
+    every = -(-len(steps) // MOST_NAMED)
+    named = list(range(0, len(steps), max(every, 1)))
+    moves = [f"{short(steps[place][0], LONGEST)}  {place}" for place in named]
+    if ax is None:
+        below = max((text_width(move, 8) for move in moves), default=0.0) / 72
+        size = (max(4.5, 1.2 + 0.2 * len(named)), 3.4 + below)
+        ax = make_axes(figsize=size, layout="constrained")
+    ax.plot(list(range(len(steps))), [value for _, value in steps], marker="o", markersize=4)
+    ax.set_xticks(named, moves, rotation=90, fontsize=8, parse_math=False)
     ax.set_xlabel("step")
     ax.set_ylabel(label)
     return ax

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-import types
 
 import pandas as pd
 import pytest
@@ -19,16 +18,13 @@ class Axes:
     """Remembers what is drawn on it."""
 
     def __init__(self):
-        self.drawn, self.notes, self.labels = [], [], {}
+        self.drawn, self.labels = [], {}
 
     def plot(self, x, y, **_):
         self.drawn.append((list(x), list(y)))
 
-    def annotate(self, text, place, **_):
-        self.notes.append((text, place))
-
-    def set_xticks(self, ticks):
-        self.labels["ticks"] = list(ticks)
+    def set_xticks(self, ticks, moves, **_):
+        self.labels["ticks"], self.labels["moves"] = list(ticks), list(moves)
 
     def set_xlabel(self, text):
         self.labels["x"] = text
@@ -65,19 +61,15 @@ def test_it_draws_on_given_axes():
     axes = Axes()
     assert History(STEPS).plot(axes) is axes
     assert axes.drawn == [([0, 1, 2], [0.5, 0.6, 0.75])]
-    assert axes.notes == [("start", (0, 0.5)), ("a -> b", (1, 0.6)), ("- c", (2, 0.75))]
-    assert axes.labels == {"ticks": [0, 1, 2], "x": "step", "y": "score"}
+    moves = ["start  0", "a -> b  1", "- c  2"]
+    assert axes.labels == {"ticks": [0, 1, 2], "moves": moves, "x": "step", "y": "score"}
 
 
-def test_it_makes_a_figure_of_its_own(monkeypatch):
-    axes = Axes()
-    package, pyplot = types.ModuleType("matplotlib"), types.ModuleType("matplotlib.pyplot")
-    pyplot.subplots = lambda: (object(), axes)
-    package.pyplot = pyplot
-    monkeypatch.setitem(sys.modules, "matplotlib", package)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
-    assert History(STEPS).plot() is axes
-    assert len(axes.notes) == 3
+def test_it_makes_a_figure_of_its_own():
+    pytest.importorskip("matplotlib").use("Agg")
+    axes = History(STEPS).plot()
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["start  0", "a -> b  1", "- c  2"]
+    sys.modules["matplotlib.pyplot"].close(axes.figure)
 
 
 def test_a_missing_package_is_answered_with_its_pip_line(monkeypatch):

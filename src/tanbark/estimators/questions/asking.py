@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Codes, Floats
+from tanbark.display import html_table, text_table
 from tanbark.estimators.questions.costs import Costs
 from tanbark.estimators.questions.model import Asked, entropy, outcomes
 from tanbark.estimators.questions.rows import own_posterior
-from tanbark.estimators.questions.tables import html_table, text_table
 from tanbark.table import Level
 from tanbark.table.frames import make_frame
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Floats, Integers
+from tanbark.display import html_table, text_table
 from tanbark.errors import OptionError, nearest
-from tanbark.estimators.questions.tables import html_table, text_table
 from tanbark.table.frames import make_frame
 
 

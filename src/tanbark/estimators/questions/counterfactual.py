@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import TIE, Array, Codes, Floats, Integers
+from tanbark.display import html_table, text_table
 from tanbark.estimators.questions.model import MOST_CODES, Asked, posteriors
 from tanbark.estimators.questions.rows import own_posterior
-from tanbark.estimators.questions.tables import html_table, text_table
 from tanbark.table import Level
 from tanbark.table.frames import make_frame
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from tanbark.arrays import Array, Codes, Floats
 from tanbark.checks import check_positive, is_number
+from tanbark.display import html_table, text_table
 from tanbark.errors import InputError, OptionError
-from tanbark.estimators.questions.tables import html_table, text_table
 from tanbark.graph import Network
 from tanbark.table import Level, missing_code
 from tanbark.table.frames import make_frame

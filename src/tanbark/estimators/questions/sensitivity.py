@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Codes
+from tanbark.display import html_table, text_table
 from tanbark.estimators.questions.model import Asked, each_state, posteriors
 from tanbark.estimators.questions.rows import own_posterior
-from tanbark.estimators.questions.tables import html_table, text_table
 from tanbark.table import Level
 from tanbark.table.frames import make_frame
 

@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 
 from tanbark.arrays import TIE, Codes, Floats, Integers
 from tanbark.checks import check_count
-from tanbark.estimators.questions.tables import html_table, text_table
+from tanbark.display import html_table, text_table
 from tanbark.graph import Network
 from tanbark.inference import joint_log_proba
 from tanbark.machine import blocks

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tanbark.checks import check_count, check_ess
 from tanbark.counts import MemoryCounts
-from tanbark.draw.axes import make_axes
+from tanbark.display import html_table, short
+from tanbark.draw.axes import make_axes, text_width
 from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.network import NetworkClassifier
@@ -27,6 +28,14 @@ from tanbark.table.frames import make_frame
 
 BLOCK_CELLS = 1 << 22  # cells of tables that are held at once
 MEASURES = ("cmi", "log_likelihood", "aic", "bic", "bdeu", "mml", "bootstrap")
+TITLES = ("CMI", "logL", "AIC", "BIC", "BDeu", "MML", "boot")
+UNITS = {
+    "cmi": "CMI (nats per row)", "log_likelihood": "log-likelihood gain (nats)", "aic": "AIC gain (nats)",
+    "bic": "BIC gain (nats)", "bdeu": "log Bayes factor, BDeu (nats)", "mml": "MML gain (nits)",
+    "bootstrap": "fraction of bootstrap samples with the arc",
+}  # fmt: skip
+SHOWN = 40  # arcs that a session or a notebook shows
+NAME = 30  # characters of a column's name
 
 
 @dataclass(frozen=True)
@@ -97,13 +106,16 @@ class ArcReport:
         Without ``ax`` a new figure is made, which needs matplotlib.
         """
         find("measure", measure, dict.fromkeys(MEASURES))
-        ax = make_axes(ax)
         shown = self.arcs[:most][::-1]
+        labels = [_arrow(arc) for arc in shown]
+        if ax is None:
+            widest = max((text_width(label, 8) for label in labels), default=0.0)
+            ax = make_axes(figsize=(5.0 + widest / 72, 1.2 + 0.24 * len(shown)), layout="constrained")
         colours = ["tab:blue" if arc.kept else "lightgrey" for arc in shown]
         ax.barh(list(range(len(shown))), [getattr(arc, measure) for arc in shown], color=colours)
-        ax.set_yticks(list(range(len(shown))), labels=[_arrow(arc) for arc in shown])
+        ax.set_yticks(list(range(len(shown))), labels=labels, fontsize=8, parse_math=False)
         ax.axvline(0.0, color="black", linewidth=0.8)
-        ax.set_xlabel({"mml": "MML gain (nits)", "cmi": "CMI (nats per row)"}.get(measure, measure.replace("_", " ")))
+        ax.set_xlabel(UNITS[measure])
         return ax
 
     def __len__(self) -> int:
@@ -113,17 +125,36 @@ class ArcReport:
         return iter(self.arcs)
 
     def __str__(self) -> str:
-        width = max((len(_arrow(arc)) for arc in self.arcs), default=0) + 2
-        titles = ("CMI", "logL", "AIC", "BIC", "BDeu", "MML", "boot")
-        lines = [" " * (width + 2) + "".join(f"{title:>10}" for title in titles)]
-        for arc in self.arcs:
-            values = [f"{getattr(arc, name):>10.{4 if name == 'cmi' else 2}f}" for name in MEASURES]
-            lines.append(f"{'*' if arc.kept else ' '} {_arrow(arc):<{width}}{''.join(values)}")
-        return "\n".join([*lines, "* in the network"])
+        return self._text(len(self.arcs))
+
+    def __repr__(self) -> str:
+        return self._text(SHOWN)
+
+    def _text(self, most: int) -> str:
+        """Write a table of the first arcs; of one more where that is the last."""
+        most += most + 1 == len(self.arcs)
+        shown, more = self.arcs[:most], len(self.arcs) - most
+        width = max((len(_arrow(arc)) for arc in shown), default=0) + 2
+        lines = [" " * (width + 2) + "".join(f"{title:>10}" for title in TITLES)]
+        for arc in shown:
+            values = "".join(f"{value:>10}" for value in _numbers(arc))
+            lines.append(f"{'*' if arc.kept else ' '} {_arrow(arc):<{width}}{values}")
+        rest = [f"… and {more:,} more"] if more > 0 else []
+        return "\n".join([*lines, *rest, "* in the network"])
+
+    def _repr_html_(self) -> str:
+        lines = [["✓" if arc.kept else "", arc.parent, arc.child, *_numbers(arc)] for arc in self.arcs]
+        kept = sum(arc.kept for arc in self.arcs)
+        title = f"{kept:,} arcs of the network (✓) and {len(lines) - kept:,} pairs without one: what an arc is worth"
+        return html_table(title, ["", "parent", "child", *TITLES], lines, left=3, most=SHOWN)
+
+
+def _numbers(arc: Arc) -> list[str]:
+    return [f"{getattr(arc, name):.{4 if name == 'cmi' else 2}f}" for name in MEASURES]
 
 
 def _arrow(arc: Arc) -> str:
-    return f"{arc.parent} -> {arc.child}" if arc.kept else f"{arc.parent} .. {arc.child}"
+    return f"{short(arc.parent, NAME)} {'->' if arc.kept else '..'} {short(arc.child, NAME)}"
 
 
 def arc_report(

@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tanbark.arrays import Floats
+from tanbark.display import html_table, text_table
 from tanbark.errors import InputError, OptionError, find
 from tanbark.table.frames import make_frame
+
+TESTS = {"wilcoxon": "Wilcoxon's signed-rank test", "resampled-t": "corrected resampled t-test"}
+HEADS = ("model", "mean", "rank", "p")
 
 
 def hommel(p_values: ArrayLike) -> Floats:
@@ -74,6 +78,9 @@ class Comparison:
     n : int
         Number of folds or data sets.
     test : str
+    metric : str
+        What the scores measure.
+    higher_is_better : bool
     """
 
     names: tuple[str, ...]
@@ -86,6 +93,12 @@ class Comparison:
     significance: float
     n: int
     test: str
+    metric: str = "score"
+    higher_is_better: bool = True
+
+    def title(self) -> str:
+        """Name the metric and which values of it are better."""
+        return f"{self.metric} ({'higher' if self.higher_is_better else 'lower'} is better)"
 
     def groups(self) -> list[tuple[str, ...]]:
         """List the largest runs of neighbours by rank in which no two models differ at ``significance``."""
@@ -107,11 +120,17 @@ class Comparison:
 
     def __str__(self) -> str:
         """Write a table, the best model first."""
-        width = max(len("model"), *(len(name) for name in self.names))
-        head = f"{'model':<{width}}{'mean':>10}{'rank':>8}{'p':>10}"
+        return f"{self._caption()}\n{text_table(HEADS, self._lines(), most=len(self.names))}"
+
+    def _caption(self) -> str:
+        return f"{self.title()}; {self.n} {'scores' if self.n > 1 else 'score'} of each model, {TESTS[self.test]}"
+
+    def _lines(self) -> list[list[str]]:
         numbers = zip(self.names, self.means, self.ranks, self.p_values, strict=True)
-        lines = [f"{name:<{width}}{mean:>10.4f}{rank:>8.2f}{p:>10.4f}" for name, mean, rank, p in numbers]
-        return "\n".join([head, "─" * len(head), *lines])
+        return [[name, f"{mean:.4f}", f"{rank:.2f}", f"{p:.4f}"] for name, mean, rank, p in numbers]
+
+    def _repr_html_(self) -> str:
+        return html_table(self._caption(), HEADS, self._lines(), most=len(self.names))
 
     def __repr__(self) -> str:
         return str(self)
@@ -119,7 +138,7 @@ class Comparison:
 
 def compare_scores(
     scores: Mapping[str, ArrayLike], *, higher_is_better: bool = True, test: str = "wilcoxon",
-    significance: float = 0.05, test_ratio: float | None = None,
+    significance: float = 0.05, test_ratio: float | None = None, metric: str = "score",
 ) -> Comparison:  # fmt: skip
     """Compare models by scores on the same data sets, or on the same folds of one.
 
@@ -135,6 +154,8 @@ def compare_scores(
         The level of the tests, for the groups and the critical difference.
     test_ratio : float, optional
         For "resampled-t": test rows divided by training rows; by default that of as many folds as there are scores.
+    metric : str, default "score"
+        What the scores measure, for tables and plots.
 
     References
     ----------
@@ -146,8 +167,14 @@ def compare_scores(
     >>> result = compare_scores({"a": [0.9, 0.8, 0.9], "b": [0.7, 0.7, 0.8]}, test="resampled-t")
     >>> result.names, result.ranks.tolist()
     (('a', 'b'), [1.0, 2.0])
+    >>> compare_scores({"a": [0.1, 0.2], "b": [0.3, 0.3]}, metric="log-loss", higher_is_better=False)
+    log-loss (lower is better); 2 scores of each model, Wilcoxon's signed-rank test
+    model    mean  rank       p
+    ───────────────────────────
+    a      0.1500  1.00  1.0000
+    b      0.3000  2.00  0.5000
     """
-    find("test", test, {"wilcoxon": None, "resampled-t": None})
+    find("test", test, TESTS)
     if not 0 < significance < 1:
         msg = f"significance must lie between 0 and 1; got {significance!r}."
         raise OptionError(msg)
@@ -170,6 +197,7 @@ def compare_scores(
     return Comparison(
         tuple(names), table.mean(axis=1), ranks.mean(axis=1), np.concatenate([[1.0], hommel(raw[0, 1:])]), pairwise,
         _friedman(signed), critical_difference(k, n, significance), significance, n, test,
+        str(metric), higher_is_better,
     )  # fmt: skip
 
 

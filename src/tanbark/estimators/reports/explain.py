@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Codes, Floats
+from tanbark.display import equation, short
 from tanbark.draw.waterfall import Part, waterfall_svg
 from tanbark.table import Level, Schema, missing_code
 from tanbark.table.frames import make_frame
 
-WIDEST = 40  # characters of a cell in the printed table
 MOST = 20  # features that the printed table spells out
 SHOWN = 5  # rows that the repr of an explanation shows
 
@@ -51,14 +51,14 @@ class RowExplanation:
             body.append(f"not observed: {_listed(self.missing)}")
         if self.impossible:
             body.append("no class makes these values possible: the prior alone decides")
-        head = f"row {self.row}: P({_short(self.target)} = {_short(str(self.label))}) = {self.probability:.4f}"
+        head = f"row {self.row}: P({short(self.target)} = {short(str(self.label))}) = {self.probability:.4f}"
         return "\n".join([head, *(f"  {line}".rstrip() for line in body)])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        title = f"P({self.target} = {self.label}) = {self.probability:.4f}"
+        title = f"P({equation(self.target, self.label, 46)}) = {self.probability:.4f}"
         return waterfall_svg(title, self.ranked(), self.log_odds)
 
     def ranked(self) -> list[Part]:
@@ -73,18 +73,12 @@ class RowExplanation:
 
 
 def _cells(part: Part) -> tuple[str, ...]:
-    return _short(part.name), _short(part.value), _short(part.given), f"{part.nats:+.3f}", f"{part.bits:+.3f}"
-
-
-def _short(text: str) -> str:
-    """Put a text on one line of bounded length."""
-    line = " ".join(text.split())
-    return line if len(line) <= WIDEST else line[: WIDEST - 1] + "…"
+    return short(part.name), short(part.value), short(part.given), f"{part.nats:+.3f}", f"{part.bits:+.3f}"
 
 
 def _listed(names: tuple[str, ...]) -> str:
     more = len(names) - 10
-    return ", ".join(map(_short, names[:10])) + (f" and {more} others" if more > 0 else "")
+    return ", ".join(map(short, names[:10])) + (f" and {more} others" if more > 0 else "")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,8 @@ class Calibration:
         For every bin, the mean probability, and the fraction of rows of the class.
     rows : array
         Rows of every bin.
+    edges : array
+        Lower and upper end of every bin, of shape (bins, 2).
     error : float
         The expected calibration error: the mean over rows of the bins' difference between both.
     """
@@ -78,19 +81,37 @@ class Calibration:
     predicted: Floats
     observed: Floats
     rows: NDArray[np.int64]
+    edges: Floats
 
     @property
     def error(self) -> float:
         """Mean over rows of the difference between predicted and observed fraction in the row's bin."""
         return float((self.rows * np.abs(self.predicted - self.observed)).sum() / max(int(self.rows.sum()), 1))
 
+    def intervals(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        r"""Return Wilson's confidence limits of the observed fractions, lower and upper.
+
+        With n rows, a fraction f and the normal quantile z they are
+        :math:`(f + z^2 / 2n \pm z \sqrt{f (1 - f) / n + z^2 / 4n^2}) / (1 + z^2 / n)`.
+
+        References
+        ----------
+        Wilson (1927), Probable inference, the law of succession, and statistical inference.
+        """
+        z = NormalDist().inv_cdf(0.5 + level / 2)
+        f, n = self.observed, np.maximum(self.rows, 1)
+        middle, half = f + z**2 / (2 * n), z * np.sqrt(f * (1 - f) / n + z**2 / (4 * n**2))
+        scale = 1 + z**2 / n
+        return np.maximum((middle - half) / scale, 0.0), np.minimum((middle + half) / scale, 1.0)
+
 
 def calibration(
-    labels: NDArray[Any], proba: Floats, classes: NDArray[Any], *, label: Any = None, bins: int = 10
+    labels: NDArray[Any], proba: Floats, classes: NDArray[Any], *, label: Any = None, bins: int = 10, min_rows: int = 1
 ) -> Calibration:
     """Put rows into bins of equal width by probability and compare it with what happened; empty bins are left out.
 
     Without a ``label``, the probability is that of the predicted class, and what happened is whether it was right.
+    Neighbouring bins are joined until each has ``min_rows`` rows, where there are as many.
 
     Examples
     --------
@@ -106,7 +127,34 @@ def calibration(
         code = int(np.flatnonzero(classes == label)[0])
         said, so = proba[:, code], codes == code
     place = np.minimum((said * bins).astype(np.int64), bins - 1)
-    rows = np.bincount(place, minlength=bins)
-    used = rows > 0
-    sums = [np.bincount(place, weights=values, minlength=bins)[used] for values in (said, so.astype(float))]
-    return Calibration(sums[0] / rows[used], sums[1] / rows[used], rows[used])
+    runs = _joined(np.bincount(place, minlength=bins), max(min_rows, 1))
+    run_of = np.zeros(bins, np.int64)
+    for k, (low, high) in enumerate(runs):
+        run_of[low:high] = k
+    place = run_of[place]
+    rows = np.bincount(place, minlength=len(runs))
+    sums = [np.bincount(place, weights=values, minlength=len(runs)) for values in (said, so.astype(float))]
+    return Calibration(sums[0] / rows, sums[1] / rows, rows, np.array(runs, float).reshape(-1, 2) / bins)
+
+
+def _joined(rows: NDArray[np.int64], least: int) -> list[tuple[int, int]]:
+    """Join neighbouring bins from the left until each has enough rows; the last joins the one before it.
+
+    >>> _joined(np.array([30, 0, 5, 20, 3]), 10), _joined(np.array([30, 0, 5, 0]), 1), _joined(np.array([2, 1]), 10)
+    ([(0, 1), (2, 5)], [(0, 1), (2, 3)], [(0, 2)])
+    """
+    runs: list[tuple[int, int, int]] = []
+    held = 0
+    for place, count in enumerate(rows.tolist()):
+        if not held:
+            low = place
+        held += count
+        if held >= least:
+            runs.append((low, place + 1, held))
+            held = 0
+    last = int(np.flatnonzero(rows)[-1]) + 1 if rows.any() else 0
+    if held and runs:
+        runs[-1] = (runs[-1][0], last, runs[-1][2] + held)
+    elif held:
+        runs.append((int(np.flatnonzero(rows)[0]), last, held))
+    return [(low, high) for low, high, _ in runs]

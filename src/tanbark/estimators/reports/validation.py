@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from tanbark.display import html_table, text_table
 from tanbark.errors import InputError, OptionError
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.models.fixed import FixedStructure
@@ -23,6 +24,10 @@ from tanbark.estimators.reports.measures import measure
 from tanbark.table.frames import make_frame
 
 MEASURES = ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "seconds")
+METRICS = {
+    "accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "log_loss": "log-loss, nats per row",
+    "brier": "Brier score", "auc": "area under the ROC curve", "seconds": "seconds to fit and predict",
+}  # fmt: skip
 BETTER_LOWER = ("log_loss", "brier", "seconds")
 
 
@@ -48,6 +53,7 @@ class CrossValidation:
         return compare_scores(
             {name: found[measure] for name, found in self.scores.items()}, test="resampled-t",
             significance=significance, higher_is_better=measure not in BETTER_LOWER, test_ratio=self.test_ratio,
+            metric=METRICS[measure],
         )  # fmt: skip
 
     def to_frame(self, *, backend: str | None = None) -> Any:
@@ -59,26 +65,27 @@ class CrossValidation:
         return make_frame(data, backend)
 
     def __str__(self) -> str:
-        """Write a table of means, the most accurate model first."""
-        width = max(len("model"), *(len(name) for name in self.scores))
-        head = f"{'model':<{width}}" + "".join(f"{_title(measure):>{_wide(measure)}}" for measure in MEASURES)
+        """Write a table of means, the most accurate model first; arrows point to where a measure is better."""
+        heads, lines = self._cells()
+        return text_table(heads, lines, most=len(lines))
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         ranked = sorted(self.scores.items(), key=lambda item: -item[1]["accuracy"].mean())
-        lines = [
-            f"{name:<{width}}" + "".join(f"{found[measure].mean():>{_wide(measure)}.4f}" for measure in MEASURES)
-            for name, found in ranked
-        ]
-        return "\n".join([head, "─" * len(head), *lines])
+        lines = [[name, *(f"{found[measure].mean():.4f}" for measure in MEASURES)] for name, found in ranked]
+        return ["model", *map(_title, MEASURES)], lines
 
     def __repr__(self) -> str:
         return str(self)
 
+    def _repr_html_(self) -> str:
+        heads, lines = self._cells()
+        folds = len(next(iter(self.scores.values()))["accuracy"])
+        title = f"Means over {folds} folds; ↑ higher is better, ↓ lower is better"
+        return html_table(title, heads, lines, most=len(lines))
+
 
 def _title(measure: str) -> str:
-    return measure.replace("_", " ")
-
-
-def _wide(measure: str) -> int:
-    return max(len(measure), 6) + 3
+    return f"{measure.replace('_', ' ')} {'↓' if measure in BETTER_LOWER else '↑'}"
 
 
 def cross_validate_network(

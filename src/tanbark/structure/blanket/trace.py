@@ -97,12 +97,12 @@ class BlanketTrace(tuple[TraceStep, ...]):
         return make_frame(data, backend)
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot the message length after each step, annotated with its move; return the matplotlib axes.
+        """Plot the message length after each step, with the moves below; return the matplotlib axes.
 
         Without ``ax`` a new figure is made, which needs matplotlib.
         """
         steps = [(step.move, step.length) for step in self if step.action != "stop"]
-        return plot_steps(steps, "message length (nits)", 6, ax)
+        return plot_steps(steps, "message length (nits)", ax)
 
 
 def _mark(step: TraceStep, name: str) -> str:

@@ -1,4 +1,5 @@
 import math
+from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
@@ -6,7 +7,7 @@ import pytest
 
 import tanbark as tb
 from fixtures_small import f500
-from tanbark.estimators.reports.arc_report import MEASURES
+from tanbark.estimators.reports.arc_report import MEASURES, ArcReport
 from tanbark.scores import bdeu, log_likelihood
 from tanbark.scores.mml import family_score
 
@@ -93,6 +94,17 @@ def test_frame_and_text(report):
     assert text[0].split() == ["CMI", "logL", "AIC", "BIC", "BDeu", "MML", "boot"]
     assert len(text) == 17
     assert text[1].startswith("* x2 -> x3 ")
+    assert repr(report) == str(report)
+    parsed = ElementTree.fromstring(report._repr_html_())
+    lines = [[cell.text or "" for cell in line.iter("td")] for line in parsed.iter("tr")][1:]
+    assert [line[1:3] for line in lines] == [[arc.parent, arc.child] for arc in report]
+    assert [line[0] == "✓" for line in lines] == [arc.kept for arc in report]
+    assert [float(line[-2]) for line in lines] == pytest.approx([arc.mml for arc in report], abs=0.006)
+    many = ArcReport(report.arcs * 10)
+    assert len(repr(many).splitlines()) == 43
+    assert "… and 110 more" in repr(many)
+    assert "… and 110 more" in many._repr_html_()
+    assert len(str(many).splitlines()) == 152
 
 
 class Axes:

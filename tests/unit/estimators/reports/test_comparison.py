@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import friedmanchisquare
+from scipy.stats import binomtest, friedmanchisquare
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, confusion_matrix, log_loss, roc_auc_score
 
 import tanbark as tb
@@ -90,6 +90,36 @@ def test_measures_are_those_of_scikit_learn(n_classes):
     bins = calibration(labels, proba, classes)
     assert bins.rows.sum() == 60
     assert 0 <= bins.error <= 1
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 400), st.integers(1, 30), st.integers(1, 40), st.integers(0, 10**6))
+def test_bins_are_joined_and_their_intervals_are_those_of_scipy(n, n_bins, least, seed):
+    rng = np.random.default_rng(seed)
+    said = rng.beta(0.3, 0.7, n)
+    proba, labels = np.column_stack([1 - said, said]), (rng.random(n) < said).astype(int)
+    found = calibration(labels, proba, np.array([0, 1]), label=1, bins=n_bins, min_rows=least)
+    assert found.rows.sum() == n
+    assert (found.rows >= min(least, n)).all()
+    low, high = found.intervals()
+    for k, (start, stop) in enumerate(found.edges):
+        inside = (said >= start - 1e-12) & ((said < stop - 1e-12) | (stop == 1.0))
+        assert inside.sum() == found.rows[k]
+        assert found.predicted[k] == pytest.approx(said[inside].mean())
+        assert found.observed[k] == pytest.approx(labels[inside].mean())
+        wilson = binomtest(int(labels[inside].sum()), int(inside.sum())).proportion_ci(0.95, method="wilson")
+        assert (low[k], high[k]) == pytest.approx((wilson.low, wilson.high), abs=1e-9)
+
+
+def test_a_comparison_names_its_metric_and_direction():
+    scores = {"first <b>": [0.1, 0.2, 0.1], "second": [0.3, 0.3, 0.4]}
+    lower = tb.compare_scores(scores, metric="log-loss", higher_is_better=False)
+    for shown in (repr(lower), lower._repr_html_(), tb.plot.plot_comparison(lower).get_title()):
+        assert "log-loss (lower is better)" in shown
+    assert "first &lt;b&gt;" in lower._repr_html_()
+    higher = tb.compare_scores(scores)
+    assert higher.names[0] == "second"
+    assert repr(higher).startswith("score (higher is better); 3 scores of each model, Wilcoxon")
 
 
 def test_one_class_has_no_area():

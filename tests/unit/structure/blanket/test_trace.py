@@ -38,11 +38,11 @@ def test_the_frame_has_a_row_for_each_candidate():
     assert frame["change"].tolist()[:4] == [0.0, -1.5, -2.25, -0.25]
 
 
-def test_the_plot_annotates_each_step():
+def test_the_plot_names_each_step():
     axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
     assert TRACE.plot(axes) is axes
     assert axes.lines[0].get_ydata().tolist() == [12.5, 10.25, 10.0]
-    assert [text.get_text() for text in axes.texts] == ["start", "+ X2", "- X2"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["start  0", "+ X2  1", "- X2  2"]
 
 
 def test_a_missing_package_is_named_with_its_pip_line(monkeypatch):
