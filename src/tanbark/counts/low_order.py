@@ -243,7 +243,7 @@ class StoredCounts(CountEngine):
         columns = [column_document(column) for column in self.schema.columns]
         head = {"format": FORMAT, "version": VERSION, "order": self.order, "columns": columns}
         header = np.frombuffer(json.dumps(head, ensure_ascii=True).encode(), np.uint8)
-        with atomic_path(path) as partial, partial.open("xb") as file:
+        with atomic_path(path) as partial, partial.open("wb") as file:
             np.savez_compressed(file, head=header, counts=self.flat)
 
 
