@@ -1,8 +1,8 @@
 """Writing of files: a regular file appears under its name only when it is complete.
 
 Every file of Tanbark is written through :func:`atomic_path`, and these hold for all of them: a symbolic link stays and
-the file it points to is replaced; a file that is replaced keeps its mode and, where the system allows it, its owner; the
-content is on the disk before the name points to it; devices and pipes are written to, never replaced.
+the file it points to is replaced; a file that is replaced keeps its mode and, where the system allows it, its owner;
+the content is on the disk before the name points to it; devices and pipes are written to, never replaced.
 """
 
 from __future__ import annotations
