@@ -126,7 +126,7 @@ def row_blocks(n_rows: int, threads: int, *, smallest: int = 8192) -> list[tuple
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function of arrays with Numba: without the interpreter lock, cached where :mod:`kernel_cache` finds room.
+    """Compile a function of arrays with Numba: without the interpreter lock, kept where ``kernel_cache`` finds room.
 
     With ``NUMBA_DISABLE_JIT`` the function stays a Python function.
     """
@@ -142,7 +142,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def instruction(twin: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a decorator for functions that emit LLVM code; ``twin`` does the same in Python, for ``NUMBA_DISABLE_JIT``."""
+    """Make a decorator for functions that emit LLVM code; ``twin`` is used instead with ``NUMBA_DISABLE_JIT``."""
 
     def wrap(emit: Callable[..., Any]) -> Callable[..., Any]:
         from numba.core import config
