@@ -16,3 +16,4 @@ Counts = NDArray[Any]  # int64, or float64 where rows have weights
 
 TIE = 1e-9  # scores that differ by no more are equal, and the earlier candidate wins
 MOST_WEIGHT = 1e12  # sum of the weights of rows: beyond it a double cannot hold scores to the last nat
+LEAST_WEIGHT = 1e-30  # the same from below: products of a few counts must not vanish

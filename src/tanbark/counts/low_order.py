@@ -28,6 +28,7 @@ from tanbark.table import Column, Schema
 from tanbark.table.schema_json import column_document, demand, read_column, read_list
 
 FORMAT, VERSION = "tanbark-counts", 1
+ROUNDING = 1e-9  # relative to a count
 MOST_HEAD, MOST_NPY_HEAD = 1 << 26, 1 << 10  # bytes
 MIN_THREADED_CELLS = 1 << 18  # fewer cells are measured on one thread
 
@@ -230,10 +231,11 @@ class StoredCounts(CountEngine):
     def __sub__(self, other: StoredCounts) -> StoredCounts:
         self._check_alike(other)
         rest = self.flat - other.flat
-        if (rest < -1e-9).any():
+        rounding = ROUNDING * np.maximum(self.flat, other.flat)  # of sums of weights, whatever their size
+        if (rest < -rounding).any():
             msg = "These counts hold rows that were never added, so they cannot be subtracted."
             raise InputError(msg)
-        return StoredCounts(self.schema, self.order, np.maximum(rest, 0))
+        return StoredCounts(self.schema, self.order, np.where(rest > rounding, rest, 0).astype(rest.dtype))
 
     def _check_alike(self, other: StoredCounts) -> None:
         if self.schema != other.schema or self.order != other.order:
