@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,24 @@ from tanbark.arrays import LEAST_WEIGHT, MOST_WEIGHT, Floats, Integers
 from tanbark.errors import InputError, OptionError, find, nearest
 from tanbark.table import Column, Level, RawTable, read_table
 from tanbark.table.raw import is_frame, is_missing
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def all_or_nothing(method: Method) -> Method:
+    """Leave an estimator as it was where learning fails: codes must never point beyond the tables of its model."""
+
+    @wraps(method)
+    def learn(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(self.__dict__)
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return learn  # type: ignore[return-value]  # it has the method's signature
 
 
 def read_training_features(estimator: Any, X: Any) -> RawTable:
