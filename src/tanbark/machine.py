@@ -148,7 +148,7 @@ def instruction(twin: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
         from numba.core import config
         from numba.extending import intrinsic
 
-        return twin if config.DISABLE_JIT else intrinsic(emit)  # type: ignore[no-any-return]  # numba has no types
+        return twin if config.DISABLE_JIT else intrinsic(emit)
 
     return wrap
 

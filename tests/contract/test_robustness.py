@@ -4,6 +4,7 @@ import pickle
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -62,7 +63,7 @@ def test_weights_of_any_size_are_learnt_in_time_or_refused(model, scale):
         posterior = clone(model).fit(X, Y, sample_weight=scale * WEIGHTS).predict_proba(X)
         assert posterior.sum(axis=1) == pytest.approx(1.0)
     else:
-        with pytest.raises(InputError, match="constant|finite"), np.errstate(over="ignore"):
+        with pytest.raises(InputError, match=r"constant|finite"), np.errstate(over="ignore"):
             clone(model).fit(X, Y, sample_weight=scale * WEIGHTS)
     assert time.process_time() - before < 20
 
@@ -77,3 +78,20 @@ def test_rows_are_forgotten_whatever_the_size_of_their_weights(make, scale):
     assert model.counts_.flat == pytest.approx(alone.counts_.flat, rel=1e-6, abs=1e-9 * scale)
     with pytest.raises(InputError, match="never added"):
         model.forget(X[:20], 1 - Y[:20], sample_weight=10 * weights[:20])
+
+
+def test_rows_of_weight_zero_do_not_count_whatever_their_label():
+    labels, weights = np.array(["no", "yes"], object)[Y], np.r_[np.zeros(5), WEIGHTS[5:]]
+    labels[:5] = "neither"
+    whole = tb.NaiveBayes().fit(X, labels, sample_weight=weights)
+    steps = tb.NaiveBayes().partial_fit(X[5:30], labels[5:30], ["no", "yes"], weights[5:30])
+    rest = np.r_[:5, 30:60]
+    steps.partial_fit(X[rest], labels[rest], sample_weight=weights[rest])
+    assert steps.classes_.tolist() == whole.classes_.tolist() == ["no", "yes"]
+    assert steps.predict_proba(X) == pytest.approx(whole.predict_proba(X))
+
+
+def test_infinity_is_no_category():
+    frame = pd.DataFrame({"a": pd.Categorical([1.0, np.inf] * 20)})
+    with pytest.raises(InputError, match="infinity"):
+        tb.NaiveBayes().fit(frame, [0, 1] * 20)

@@ -56,7 +56,8 @@ def _use(model: Any) -> None:
         words = np.array(["low", "middle", "high"], object)[codes]
         for rows in (numbers, holes, words):
             model.fit(rows, labels).predict_proba(rows)
-        model.predict_proba(np.where(generator.random(words.shape) < 0.3, None, words))
+        words[generator.random(words.shape) < 0.3] = None
+        model.predict_proba(words)
 
 
 COMMANDS = (warm_up,)

@@ -160,9 +160,12 @@ def _plain(value: Any) -> Any:
         return type(value)(map(_plain, value))
     if value is None or isinstance(value, (bool, np.bool_)):
         return None if value is None else bool(value)
-    for kind, convert in ((str, str.__str__), (int, int.__int__), (float, float.__float__)):
-        if isinstance(value, kind):
-            return convert(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
     if isinstance(value, np.number):
         return value.item()
     msg = f"A value of type {type(value).__name__} cannot be written as Python. Make it a string or a number."

@@ -63,7 +63,7 @@ def check_cells(schema: Schema, sets: Integers, max_cells: int) -> Integers:
             f"max_cells={max_cells:,}. Drop or group the column with most states, or raise max_cells."
         )
         raise TableTooLargeError(msg)
-    return cells.astype(np.int64)
+    return np.asarray(cells, np.int64)
 
 
 def arc_mask(option: str, arcs: Any, names: tuple[str, ...]) -> Bools:
