@@ -26,7 +26,8 @@ def warm_up(learners: tuple[str, ...], quiet: bool) -> None:
     written, such as in a container that runs as another user. They are of use on processors of the same kind.
 
     \b
-    RUN pip install tanbark && tanbark warm-up
+    tanbark warm-up
+    tanbark warm-up -l classifier -l ban
     """
     from tanbark.cli import measuring
     from tanbark.cli.models import make_model
