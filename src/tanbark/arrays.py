@@ -1,4 +1,4 @@
-"""The array types that all layers share, and the tolerance within which scores tie."""
+"""The array types that all layers share, the tolerance within which scores tie, and the bound of weights."""
 
 from __future__ import annotations
 
@@ -15,3 +15,5 @@ Codes = NDArray[np.unsignedinteger]  # coded values, (n_columns, n_rows); the to
 Counts = NDArray[Any]  # int64, or float64 where rows have weights
 
 TIE = 1e-9  # scores that differ by no more are equal, and the earlier candidate wins
+MOST_WEIGHT = 1e12  # sum of the weights of rows: beyond it a double cannot hold scores to the last nat
+LEAST_WEIGHT = 1e-30  # the same from below: products of a few counts must not vanish

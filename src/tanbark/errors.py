@@ -20,6 +20,7 @@
     ├── NotProvedWarning                an exact search that ended before it had proved its answer the best
     ├── NaiveStructureWarning           a penalty that left out every arc between features that depend on each other
     ├── ReducedModelWarning             a model from which parts were left out to stay within max_cells
+    ├── KernelCacheWarning              compiled kernels that cannot be kept, so that every process compiles them
     └── ImpossibleEvidenceWarning       rows to which the model gives probability zero
 """
 
@@ -101,6 +102,10 @@ class ReducedModelWarning(TanbarkWarning):
 
 class NaiveStructureWarning(TanbarkWarning):
     """A penalty left out every arc between features, although some of them depend on each other given the class."""
+
+
+class KernelCacheWarning(TanbarkWarning):
+    """Compiled kernels cannot be kept, so that every process compiles those it needs."""
 
 
 class ImpossibleEvidenceWarning(TanbarkWarning):

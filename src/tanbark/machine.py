@@ -19,6 +19,7 @@ from threading import Lock, local
 from typing import Any, TypeVar
 
 from tanbark.errors import OptionError
+from tanbark.kernel_cache import open_cache
 
 Result = TypeVar("Result")
 
@@ -125,21 +126,39 @@ def row_blocks(n_rows: int, threads: int, *, smallest: int = 8192) -> list[tuple
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function of arrays with Numba: without the interpreter lock, cached on disk."""
-    from numba import njit
+    """Compile a function of arrays with Numba: without the interpreter lock, kept where ``kernel_cache`` finds room.
 
-    compiled = njit(nogil=True, cache=True)(function)
-    _announce_first_compilation(compiled, function)
+    With ``NUMBA_DISABLE_JIT`` the function stays a Python function.
+    """
+    from numba import njit
+    from numba.core import config
+
+    if config.DISABLE_JIT:
+        return function
+    compiled = njit(nogil=True)(function)
+    compiled._cache = open_cache(function)
+    _announce_first_compilation(compiled._cache.cache_path, function)
     return compiled  # type: ignore[no-any-return]  # numba gives its dispatchers no type
 
 
-def _announce_first_compilation(compiled: Any, function: Callable[..., Any]) -> None:
+def instruction(twin: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a decorator for functions that emit LLVM code; ``twin`` is used instead with ``NUMBA_DISABLE_JIT``."""
+
+    def wrap(emit: Callable[..., Any]) -> Callable[..., Any]:
+        from numba.core import config
+        from numba.extending import intrinsic
+
+        return twin if config.DISABLE_JIT else intrinsic(emit)
+
+    return wrap
+
+
+def _announce_first_compilation(folder: str | None, function: Callable[..., Any]) -> None:
     """Print one line, once per process, if kernels are about to be compiled for the first time."""
     global _announced
     if _announced or os.environ.get("TANBARK_QUIET"):
         return
     stem = Path(function.__code__.co_filename).stem
-    folder = Path(compiled.stats.cache_path)
-    if not any(folder.glob(f"{stem}.*.nbi")):
+    if folder is None or not any(Path(folder).glob(f"{stem}.*.nbi")):
         _announced = True
         print("tanbark: compiling its kernels for this machine, once; this takes a few seconds.", file=sys.stderr)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from tanbark import __version__
-from tanbark.cli import data_commands, fit_commands, inspect_commands, question_commands
+from tanbark.cli import data_commands, fit_commands, inspect_commands, question_commands, warm_up
 from tanbark.errors import TanbarkError, TanbarkWarning, nearest
 
 MISTAKE, BUG, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
@@ -138,7 +138,7 @@ def app() -> None:
     """
 
 
-_MODULES = (fit_commands, inspect_commands, question_commands, data_commands)
+_MODULES = (fit_commands, inspect_commands, question_commands, data_commands, warm_up)
 for _command in (command for module in _MODULES for command in module.COMMANDS):
     app.add_command(_command)
 

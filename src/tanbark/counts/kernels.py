@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
 
 from tanbark.arrays import Array
 from tanbark.counts.bitsets import ALL_ROWS, WORD_BITS, Bitsets
-from tanbark.machine import kernel
+from tanbark.machine import instruction, kernel
 
 ROWS_AT_ONCE = 4096  # keys of so many rows stay in the first cache
 WORDS_AT_ONCE = 128  # at most 256: places among them are bytes
@@ -33,7 +32,7 @@ class LabelledRows(NamedTuple):
     n_labels: int
 
 
-@intrinsic
+@instruction(lambda word: int(word).bit_count())
 def popcount(typing: Any, word: Any) -> Any:
     """Count the bits of a word by one machine instruction."""
 

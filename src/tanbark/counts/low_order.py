@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -15,11 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Counts
+from tanbark.arrays import MOST_WEIGHT, Counts
 from tanbark.counts.column_sets import ColumnSet
 from tanbark.counts.engine import CodedRows, CountEngine, PairInformation
 from tanbark.counts.information import measure_tables
-from tanbark.errors import InputError, ModelFileError, TanbarkError
+from tanbark.errors import InputError, ModelFileError
 from tanbark.files import atomic_path
 from tanbark.graph.spanning import pair_indices
 from tanbark.machine import thread_count
@@ -27,6 +28,8 @@ from tanbark.table import Column, Schema
 from tanbark.table.schema_json import column_document, demand, read_column, read_list
 
 FORMAT, VERSION = "tanbark-counts", 1
+ROUNDING = 1e-9  # relative to a count
+MOST_HEAD, MOST_NPY_HEAD = 1 << 26, 1 << 10  # bytes
 MIN_THREADED_CELLS = 1 << 18  # fewer cells are measured on one thread
 
 
@@ -228,10 +231,11 @@ class StoredCounts(CountEngine):
     def __sub__(self, other: StoredCounts) -> StoredCounts:
         self._check_alike(other)
         rest = self.flat - other.flat
-        if (rest < -1e-9).any():
+        rounding = ROUNDING * np.maximum(self.flat, other.flat)  # of sums of weights, whatever their size
+        if (rest < -rounding).any():
             msg = "These counts hold rows that were never added, so they cannot be subtracted."
             raise InputError(msg)
-        return StoredCounts(self.schema, self.order, np.maximum(rest, 0))
+        return StoredCounts(self.schema, self.order, np.where(rest > rounding, rest, 0).astype(rest.dtype))
 
     def _check_alike(self, other: StoredCounts) -> None:
         if self.schema != other.schema or self.order != other.order:
@@ -243,7 +247,7 @@ class StoredCounts(CountEngine):
         columns = [column_document(column) for column in self.schema.columns]
         head = {"format": FORMAT, "version": VERSION, "order": self.order, "columns": columns}
         header = np.frombuffer(json.dumps(head, ensure_ascii=True).encode(), np.uint8)
-        with atomic_path(path) as partial, partial.open("xb") as file:
+        with atomic_path(path) as partial, partial.open("wb") as file:
             np.savez_compressed(file, head=header, counts=self.flat)
 
 
@@ -288,18 +292,31 @@ def _places(mine: Column, theirs: Column) -> list[int]:
 
 def load_counts(path: str | os.PathLike[str]) -> StoredCounts:
     """Read counts that ``counts.save`` wrote; they add, subtract, and teach a classifier by ``fit_counts``."""
+    raw = Path(path).read_bytes()
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as found:
-            head, flat = json.loads(bytes(found["head"])), found["counts"]
+        return _read_counts(raw)
+    except MemoryError:
+        raise
+    except Exception as error:  # a damaged archive raises errors of zipfile, zlib, numpy, ast and others
+        msg = f"{path} is no file of counts of Tanbark, or damaged: {str(error).rstrip('.')}. Save the counts again."
+        raise ModelFileError(msg) from error
+
+
+def _read_counts(raw: bytes) -> StoredCounts:
+    """Read an archive; its parts are as large as the columns demand before they are decompressed."""
+    sizes = {part.filename: part.file_size for part in zipfile.ZipFile(io.BytesIO(raw)).infolist()}
+    demand(sizes.get("head.npy", MOST_HEAD) < MOST_HEAD, "the head of the counts is missing or too long")
+    with np.load(io.BytesIO(raw), allow_pickle=False) as found:
+        head = json.loads(bytes(found["head"]))
         demand(isinstance(head, dict) and head.get("format") == FORMAT, "this is no file of counts of Tanbark")
         demand(head.get("version") == VERSION, f"the version {head.get('version')!r} is unknown to this Tanbark")
         schema = Schema(tuple(read_column(item) for item in read_list(head["columns"], "columns")))
         order = head["order"]
         demand(order in (1, 2, 3) and len(schema.columns) >= 2, "the order of the counts is none")
-        good = flat.ndim == 1 and flat.dtype in (np.int64, np.float64) and len(flat) == stored_cells(schema, order)
-        demand(good, "the counts do not fit the columns")
-        demand(bool(np.isfinite(flat).all() and (flat >= 0).all()), "a count is no number of at least 0")
-        return StoredCounts(schema, order, flat)
-    except (ValueError, KeyError, TypeError, EOFError, RecursionError, zipfile.BadZipFile, TanbarkError) as error:
-        msg = f"{path} is no file of counts of Tanbark, or damaged: {str(error).rstrip('.')}. Save the counts again."
-        raise ModelFileError(msg) from error
+        cells = stored_cells(schema, order)
+        demand(0 <= sizes["counts.npy"] - 8 * cells <= MOST_NPY_HEAD, "the counts do not fit the columns")
+        flat = found["counts"]
+    good = flat.ndim == 1 and flat.dtype in (np.int64, np.float64) and len(flat) == cells
+    demand(good, "the counts do not fit the columns")
+    demand(bool((flat >= 0).all() and (flat <= MOST_WEIGHT).all()), f"a count is none from 0 to {MOST_WEIGHT:g}")
+    return StoredCounts(schema, order, flat)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -24,25 +22,7 @@ from tanbark.estimators.training import code_further, encode_training
 from tanbark.params import Smoothing
 from tanbark.table import CodedTable, Schema
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-
 KEPT_CELLS = 1 << 20  # counts of at most this many cells (8 MiB) are kept by fit, to be added to later
-
-
-def _all_or_nothing(method: Method) -> Method:
-    """Leave a classifier as it was where learning fails: codes must never point beyond the tables of its model."""
-
-    @wraps(method)
-    def learn(self: TableLearner, *args: Any, **kwargs: Any) -> Any:
-        before = dict(self.__dict__)
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-
-    return learn  # type: ignore[return-value]  # it has the method's signature
 
 
 def _learns_from_counts(classifier: TableLearner) -> bool:
@@ -96,7 +76,7 @@ class TableLearner(TableOptions, BaseEstimator):
 
     # ------------------------------------------------------------------ learning
 
-    @_all_or_nothing
+    @inputs.all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Learn structure and parameters.
 
@@ -148,7 +128,7 @@ class TableLearner(TableOptions, BaseEstimator):
         return self._estimate(rows)
 
     @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
-    @_all_or_nothing
+    @inputs.all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, without the earlier ones.
 
@@ -166,7 +146,7 @@ class TableLearner(TableOptions, BaseEstimator):
         return self._fit_counts(self.counts_)
 
     @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
-    @_all_or_nothing
+    @inputs.all_or_nothing
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out of the model again, exactly, as if they had never been learnt.
 
@@ -178,7 +158,7 @@ class TableLearner(TableOptions, BaseEstimator):
         return self._fit_counts(self.counts_)
 
     @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
-    @_all_or_nothing
+    @inputs.all_or_nothing
     def fit_counts(self, counts: StoredCounts) -> Self:
         """Learn from counts alone: those of another model (``counts_``), or of several machines, added up.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,28 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from tanbark.arrays import Floats, Integers
+from tanbark.arrays import LEAST_WEIGHT, MOST_WEIGHT, Floats, Integers
 from tanbark.errors import InputError, OptionError, find, nearest
 from tanbark.table import Column, Level, RawTable, read_table
 from tanbark.table.raw import is_frame, is_missing
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def all_or_nothing(method: Method) -> Method:
+    """Leave an estimator as it was where learning fails: codes must never point beyond the tables of its model."""
+
+    @wraps(method)
+    def learn(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(self.__dict__)
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return learn  # type: ignore[return-value]  # it has the method's signature
 
 
 def read_training_features(estimator: Any, X: Any) -> RawTable:
@@ -227,6 +246,20 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
         raise InputError(msg)
     if not weights.any():
         msg = "All row weights are zero, so there is nothing to learn from."
+        raise InputError(msg)
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total > MOST_WEIGHT:
+        msg = (
+            f"The row weights add up to {total:.3g}, more than {MOST_WEIGHT:g}, beyond which scores lose their last "
+            "digits. Divide all weights by a constant."
+        )
+        raise InputError(msg)
+    if total < LEAST_WEIGHT:
+        msg = (
+            f"The row weights add up to {total:.3g}, less than {LEAST_WEIGHT:g}, so that products of counts vanish. "
+            "Multiply all weights by a constant."
+        )
         raise InputError(msg)
     return None if (weights == 1.0).all() else weights
 

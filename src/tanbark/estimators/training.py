@@ -83,8 +83,8 @@ def code_rows(
 def code_further(model: Any, X: Any, y: Any, sample_weight: Any, *, grow: bool) -> CodedTable:
     """Code rows that come after the first ones; with ``grow`` their new categories are added to the estimator."""
     raw = inputs.read_features(model, X)
-    _, labels = inputs.read_labels(y, model.classes_)
     weights = inputs.read_weights(sample_weight, raw.n_rows)
+    _, labels = inputs.read_labels(_counted_labels(y, weights, model.classes_), model.classes_)
     check_same_length(raw.n_rows, len(labels))
     raw, labels, weights = chosen_rows(kept_rows(model, raw, weights), raw, labels, weights)
     if grow:
@@ -94,6 +94,15 @@ def code_further(model: Any, X: Any, y: Any, sample_weight: Any, *, grow: bool) 
     if hasattr(model, "_seen"):
         model._seen = model._seen.changed(table, 1 if grow else -1)
     return table
+
+
+def _counted_labels(y: Any, weights: Floats | None, classes: Labels) -> Any:
+    """Give rows of weight zero a label that is known: theirs does not count."""
+    if weights is None or weights.all() or np.shape(y) != weights.shape:
+        return y
+    labels = np.array(y, object)
+    labels[weights == 0] = classes[0]
+    return labels
 
 
 def kept_rows(model: Any, raw: RawTable, weights: Floats | None) -> NDArray[np.bool_] | None:

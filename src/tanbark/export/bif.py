@@ -1,6 +1,6 @@
 """BIF, the interchange format of the Bayesian network repository (version 0.15).
 
-Names that are no plain words are written in quotes, with a backslash before quotes and backslashes. Types of states,
+Names that are no plain words are written as such, because few programs read others. The real names, types of states,
 cut points and the class are kept in a ``property``, which other programs ignore.
 """
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tanbark.errors import TanbarkError
 from tanbark.export.notation import (
     Reader,
+    Room,
     annotated,
     check_name,
     checked,
@@ -26,20 +27,19 @@ from tanbark.export.notation import (
     labels,
     note,
     number_text,
-    plain_name,
-    quoted,
-    room,
     shaped,
     tokens,
+    words,
 )
 from tanbark.graph import Network
 from tanbark.graph.build import parents_first
 from tanbark.table import Column
 
 KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "default", "table"}
-PROPERTY = "tanbark "
+PROPERTY = "tanbark"
 PATTERN = re.compile(
-    r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>[{}()\[\];,|])|(?P<word>[^\s{}()\[\];,|"]+)""",
+    r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/)|(?P<open>/\*)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>[{}()\[\];,|])"""
+    r"""|(?P<word>(?:(?!//|/\*)[^\s{}()\[\];,|"])+)""",
     re.DOTALL,
 )
 
@@ -47,28 +47,28 @@ PATTERN = re.compile(
 def dumps(network: Network) -> str:
     """Write a network as BIF."""
     columns = network.schema.columns
+    names = words(network.dag.names, KEYWORDS, numbers=False)
+    states = [words(labels(column), KEYWORDS) for column in columns]
     lines = ["network unknown {", "}"]
     for node, column in enumerate(columns):
-        states = ", ".join(_word(label) for label in labels(column))
-        lines += [f"variable {_word(column.name)} {{", f"  type discrete [ {column.n_states} ] {{ {states} }};"]
-        extra = note(column, target=node == network.target)
+        lines += [
+            f"variable {names[node]} {{",
+            f"  type discrete [ {column.n_states} ] {{ {', '.join(states[node])} }};",
+        ]
+        extra = note(column, (names[node], states[node]), target=node == network.target)
         if extra is not None:
-            lines.append(f"  property {quoted(PROPERTY + extra)};")
+            lines.append(f"  property {PROPERTY} = {extra};")
         lines.append("}")
-    for node, column in enumerate(columns):
+    for node in range(len(columns)):
         parents, table = parents_first(network, node)
-        given = f" | {', '.join(_word(columns[p].name) for p in parents)}" if parents else ""
-        lines.append(f"probability ( {_word(column.name)}{given} ) {{")
+        given = f" | {', '.join(names[p] for p in parents)}" if parents else ""
+        lines.append(f"probability ( {names[node]}{given} ) {{")
         for config in itertools.product(*(range(columns[p].n_states) for p in parents)):
             numbers = ", ".join(map(number_text, table[config]))
-            named = ", ".join(_word(labels(columns[p])[k]) for p, k in zip(parents, config, strict=True))
+            named = ", ".join(states[p][k] for p, k in zip(parents, config, strict=True))
             lines.append(f"  ({named}) {numbers};" if parents else f"  table {numbers};")
         lines.append("}")
     return "\n".join(lines) + "\n"
-
-
-def _word(name: str) -> str:
-    return name if plain_name(name) and name.lower() not in KEYWORDS else quoted(name)
 
 
 @dataclass
@@ -79,12 +79,13 @@ class _Found:
     tables: dict[str, tuple[Sequence[str], Any]]
     lines: dict[str, int]
     table_lines: dict[str, int]
+    room: Room
     target: str | None = None
 
 
 def loads(text: str) -> Network:
     """Read a network from BIF."""
-    reader, found = Reader(tokens(text, PATTERN)), _Found({}, {}, {}, {})
+    reader, found = Reader(tokens(text, PATTERN)), _Found({}, {}, {}, {}, Room(text))
     while reader.now.kind != "end":
         if reader.skip("network"):
             reader.skip_past("{")
@@ -95,6 +96,8 @@ def loads(text: str) -> Network:
             _probability(reader, found)
         else:
             fail(reader.now.line, f"expected 'network', 'variable' or 'probability', got {reader.now}")
+    if not found.columns:
+        fail(reader.now.line, "expected at least one variable")
     for name in found.columns:
         if name not in found.tables:
             fail(found.lines[name], f"the variable {name!r} has no probability block")
@@ -119,8 +122,9 @@ def _variable(reader: Reader, found: _Found) -> None:
         if reader.skip("type"):
             states = _states(reader)
         elif reader.skip("property"):
-            if reader.now.kind == "string" and reader.now.text.startswith(PROPERTY):
-                extra = reader.now.text.removeprefix(PROPERTY)
+            if reader.skip(PROPERTY):
+                reader.skip("=")
+                extra = reader.now.text
             reader.skip_past(";")
         else:
             fail(reader.now.line, f"expected 'type', 'property' or '}}', got {reader.now}")
@@ -168,7 +172,7 @@ def _probability(reader: Reader, found: _Found) -> None:
     if len({*parents, name}) <= len(parents):
         fail(line, f"the parents of {name!r} must be different from one another and from it")
     shape = [len(found.columns[each][1]) for each in (*parents, name)]
-    table = np.full(room(shape, name, line), np.nan)
+    table = np.full(found.room.take(shape, name, line), np.nan)
     reader.expect("{")
     while not reader.skip("}"):
         _entry(reader, found, parents, table, name)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tanbark.errors import InputError, ModelFileError, OptionError, find
+from tanbark.errors import InputError, ModelFileError, OptionError, TanbarkError, find
 from tanbark.export import bif, dot, net, uai, xmlbif
 from tanbark.files import write_atomic
 from tanbark.graph import Network
 
 PathLike = str | os.PathLike[str]
+SPARE_BYTES, MOST_GROWTH = 1 << 24, 50  # of a file that is decompressed
 
 
 @dataclass(frozen=True)
@@ -60,18 +63,29 @@ def read_network(path: PathLike, *, format: str | None = None) -> Network:
     raw = place.read_bytes()
     try:
         if raw[:2] == b"\x1f\x8b":
-            raw = gzip.decompress(raw)
+            raw = _decompressed(raw)
         return loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(10) + 1
         msg = f"{path}, line {line}: expected text in UTF-8, got the byte {raw[error.start]:#x}."
         raise ModelFileError(msg) from None
-    except (EOFError, OSError) as error:
+    except (EOFError, OSError, zlib.error) as error:
         msg = f"{path} is damaged: {error}."
         raise ModelFileError(msg) from None
-    except ModelFileError as error:
+    except TanbarkError as error:
         msg = f"{path}, {str(error).rstrip('.')}."
         raise ModelFileError(msg) from None
+
+
+def _decompressed(raw: bytes) -> bytes:
+    """Decompress a file, which may grow by a factor only: a small one must not fill the memory."""
+    most = SPARE_BYTES + MOST_GROWTH * len(raw)
+    with gzip.open(io.BytesIO(raw)) as file:
+        found = file.read(most + 1)
+    if len(found) > most:
+        msg = f"line 1: decompressed it has more than {most:,} bytes, {MOST_GROWTH} for each of its own"
+        raise ModelFileError(msg)
+    return found
 
 
 def write_network(network: Network, path: PathLike, *, format: str | None = None) -> None:

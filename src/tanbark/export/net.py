@@ -1,7 +1,7 @@
 """Hugin NET.
 
-A node's identifier is a plain word. A name that is not one gets another identifier and is kept, with the types of
-states, cut points and the class, in an attribute that other programs ignore.
+Identifiers and states are plain words, because few programs read others. Other names, the types of states, cut points
+and the class are kept in an attribute that other programs ignore.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from tanbark.arrays import Floats
 from tanbark.errors import TanbarkError
 from tanbark.export.notation import (
+    FROM_FILE,
     Reader,
+    Room,
     Token,
     annotated,
     check_name,
@@ -25,11 +28,9 @@ from tanbark.export.notation import (
     labels,
     note,
     number_text,
-    plain_name,
-    quoted,
-    room,
     shaped,
     tokens,
+    words,
 )
 from tanbark.graph import Network
 from tanbark.graph.build import parents_first
@@ -45,32 +46,21 @@ PATTERN = re.compile(
 def dumps(network: Network) -> str:
     """Write a network as Hugin NET."""
     columns = network.schema.columns
-    words = _identifiers(network.dag.names)
+    names = words(network.dag.names, KEYWORDS, numbers=False)
     lines = ["net", "{", "}"]
     for node, column in enumerate(columns):
-        states = " ".join(map(quoted, labels(column)))
-        lines += [f"node {words[node]}", "{", f"  label = {quoted(column.name)};", f"  states = ({states});"]
-        extra = note(column, target=node == network.target, name=words[node] != column.name)
+        states = words(labels(column))
+        listed = " ".join(f'"{state}"' for state in states)
+        lines += [f"node {names[node]}", "{", f'  label = "{names[node]}";', f"  states = ({listed});"]
+        extra = note(column, (names[node], states), target=node == network.target)
         if extra is not None:
-            lines.append(f"  {ATTRIBUTE} = {quoted(extra)};")
+            lines.append(f'  {ATTRIBUTE} = "{extra}";')
         lines.append("}")
     for node in range(len(columns)):
         parents, table = parents_first(network, node)
-        given = f" | {' '.join(words[p] for p in parents)}" if parents else ""
-        lines += [f"potential ({words[node]}{given})", "{", f"  data = {_nested(table)};", "}"]
+        given = f" | {' '.join(names[p] for p in parents)}" if parents else ""
+        lines += [f"potential ({names[node]}{given})", "{", f"  data = {_nested(table)};", "}"]
     return "\n".join(lines) + "\n"
-
-
-def _identifiers(names: tuple[str, ...]) -> list[str]:
-    """Return a distinct identifier for every name; a plain word is its own identifier."""
-    plain = {name for name in names if plain_name(name) and name.lower() not in KEYWORDS}
-    words: list[str] = []
-    for number, name in enumerate(names):
-        word = name if name in plain else f"node_{number}"
-        while name not in plain and word in plain:
-            word += "_"
-        words.append(word)
-    return words
 
 
 def _nested(table: Any) -> str:
@@ -87,12 +77,13 @@ class _Found:
     lines: dict[str, int] = field(default_factory=dict)
     table_lines: dict[str, int] = field(default_factory=dict)
     tables: dict[str, tuple[Sequence[str], Any]] = field(default_factory=dict)
+    room: Room = field(default_factory=lambda: Room(""))
     target: str | None = None
 
 
 def loads(text: str) -> Network:
     """Read a network from Hugin NET."""
-    reader, found = Reader(tokens(text, PATTERN)), _Found()
+    reader, found = Reader(tokens(text, PATTERN)), _Found(room=Room(text))
     while reader.now.kind != "end":
         if reader.skip("net"):
             _attributes(reader)
@@ -106,6 +97,8 @@ def loads(text: str) -> Network:
             fail(reader.now.line, f"{reader.now} is not supported: only discrete chance nodes are")
         else:
             fail(reader.now.line, f"expected 'net', 'node' or 'potential', got {reader.now}")
+    if not found.columns:
+        fail(reader.now.line, "expected at least one node")
     for name in found.columns:
         if name not in found.tables:
             fail(found.lines[name], f"the node {name!r} has no potential")
@@ -167,7 +160,7 @@ def _potential(reader: Reader, found: _Found) -> None:
     data = _attributes(reader).get("data")
     shape = [found.columns[each].n_states for each in (*parents, name)]
     if data is None:
-        found.tables[name] = parents, np.full(room(shape, name, line), 1 / shape[-1])
+        found.tables[name] = parents, np.full(found.room.take(shape, name, line), 1 / shape[-1])
         return
     values = []
     for token in data[1:]:
@@ -177,4 +170,12 @@ def _potential(reader: Reader, found: _Found) -> None:
             fail(token.line, f"expected a number, got {token}")
     columns = [found.columns[each] for each in (*parents, name)]
     line = data[0].line
-    found.tables[name] = parents, checked(shaped(values, shape, name, line), columns, line)
+    table = _normalised(shaped(values, shape, name, line))
+    found.tables[name] = parents, checked(table, columns, line)
+
+
+def _normalised(table: Floats) -> Floats:
+    """Normalise rows that add up to anything above 0, as the format allows; others are left for the check."""
+    sums = table.sum(axis=-1, keepdims=True)
+    usable = np.isfinite(sums) & (sums > 0) & (table >= 0).all(axis=-1, keepdims=True) & (np.abs(sums - 1) > FROM_FILE)
+    return np.where(usable, table / np.where(usable, sums, 1.0), table)

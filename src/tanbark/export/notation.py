@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,7 +20,8 @@ from tanbark.graph.build import assemble, check_table, make_column
 from tanbark.table import Column
 
 FROM_FILE = 5e-3  # tolerance of the sum of a rounded distribution; it is normalised when read
-MOST_NUMBERS = 1 << 27  # in one CPT
+MOST_CUT = 1.7e308  # so that a cut point is a finite double
+SPARE_NUMBERS = 1 << 22  # of CPTs that are not written number by number
 
 
 def labels(column: Column) -> list[str]:
@@ -31,44 +34,87 @@ def labels(column: Column) -> list[str]:
     return found
 
 
-def note(column: Column, *, target: bool = False, name: bool = False) -> str | None:
-    """Return as JSON what a format has no place for: types of states, cut points, the class; None if nothing."""
-    extra: dict[str, Any] = {"name": column.name} if name else {}
+def words(texts: Sequence[str], reserved: Set[str] = frozenset(), *, numbers: bool = True) -> list[str]:
+    """Return distinct plain words for names or states; a plain word is its own, and so is a whole number if allowed.
+
+    Programs differ in what they accept inside quotes, and some keep the quotes; a plain word is read by all of them.
+
+    >>> words(["yes", "3", "\u2264 18", "18 to 65", "a b", "a/b"])
+    ['yes', '3', 'le_18', '_18_to_65', 'a_b', 'a_b_']
+    """
+    plain = {text for text in texts if _is_word(text, reserved) and (numbers or not text.lstrip("-").isdigit())}
+    found: dict[str, None] = {}
+    for text in texts:
+        word = text
+        if text not in plain:
+            word = re.sub(r"[^A-Za-z0-9]+", "_", text.replace("\u2264", "le").replace(">", "gt"))
+            word = word if word[:1].isalpha() else f"_{word.lstrip('_')}"
+            while word in plain or word in found or not _is_word(word, reserved):
+                word += "_"
+        found[word] = None
+    return list(found)
+
+
+def _is_word(text: str, reserved: Set[str]) -> bool:
+    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*|-?[0-9]{1,9}", text) is not None and text.lower() not in reserved
+
+
+def note(column: Column, written: tuple[str, Sequence[str]], *, target: bool = False) -> str | None:
+    """Return what a format has no place for, in letters that all of them read; None if there is nothing.
+
+    These are types of states, cut points, the class, and names that are ``written`` otherwise: JSON in base64.
+    """
+    name, states = written
+    extra: dict[str, Any] = {} if name == column.name else {"name": column.name}
+    if list(states) != labels(column):
+        extra["states"] = labels(column)
     if target:
         extra["class"] = True
+    if column.missing_state:
+        extra["missing"] = True
     if column.kind == "interval":
         extra["cuts"] = list(column.cuts)
-    elif any(not isinstance(level, str) for level in column.levels) or not column.levels or column.values != "text":
+    elif (
+        column.missing_state or not column.levels or column.values != "text"
+        or any(not isinstance(level, str) for level in column.levels)
+    ):  # fmt: skip
         extra |= {"values": column.values, "levels": list(column.levels)}
-    return json.dumps(extra, ensure_ascii=True) if extra else None
+    if not extra:
+        return None
+    return base64.urlsafe_b64encode(json.dumps(extra, ensure_ascii=True).encode()).decode().rstrip("=")
 
 
 def annotated(name: str, states: Sequence[str], text: str | None) -> tuple[Column, bool]:
     """Build a column from a file's name and states and our own note, if any; return it and whether it is the class."""
-    extra = _parse_extra(text)
-    real = extra.get("name", name)
+    extra = _parse_note(text)
+    real, shown = extra.get("name", name), extra.get("states", list(states))
     if not isinstance(real, str):
         raise InputError("a note's name is no string")
-    column = make_column(real, states)
-    cuts, levels = extra.get("cuts"), extra.get("levels")
+    if not isinstance(shown, list) or len(shown) != len(states) or not all(isinstance(label, str) for label in shown):
+        raise InputError(f"the note of {real!r} does not name its {len(states)} states")
+    column = make_column(real, shown)
+    cuts, levels, missing = extra.get("cuts"), extra.get("levels"), extra.get("missing") is True
     if isinstance(cuts, list) and all(type(cut) in (int, float) for cut in cuts):
-        column = Column(real, "interval", "number", cuts=tuple(map(float, cuts)))
+        if not all(abs(cut) <= MOST_CUT for cut in cuts) or any(low >= high for low, high in pairwise(cuts)):
+            raise InputError(f"the cut points of {real!r} must be finite and rise; got {cuts[:10]}")
+        column = Column(real, "interval", "number", cuts=tuple(map(float, cuts)), missing_state=missing)
     elif isinstance(levels, list) and extra.get("values") in ("number", "text", "boolean"):
         if levels:
             make_column(real, levels)
-        column = Column(real, "category", extra["values"], tuple(levels))
-    if column.labels() != list(states):
-        msg = f"the note of {real!r} does not fit its states {list(states)[:10]}"
+        column = Column(real, "category", extra["values"], tuple(levels), missing_state=missing)
+    if column.labels() != shown:
+        msg = f"the note of {real!r} does not fit its states {shown[:10]}"
         raise InputError(msg)
     return column, bool(extra.get("class"))
 
 
-def _parse_extra(text: str | None) -> dict[str, Any]:
+def _parse_note(text: str | None) -> dict[str, Any]:
+    """Read a note; one that is damaged, or another program's, is no note."""
     if text is None:
         return {}
     try:
-        extra = json.loads(text)
-    except ValueError:
+        extra = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (ValueError, RecursionError):
         return {}
     return extra if isinstance(extra, dict) else {}
 
@@ -76,11 +122,6 @@ def _parse_extra(text: str | None) -> dict[str, Any]:
 def fail(line: int, message: str) -> NoReturn:
     """Raise the error of a file, with the line."""
     raise ModelFileError(f"line {line}: {message}")
-
-
-def plain_name(text: str) -> bool:
-    """Return whether a name may stand in any format without quotes."""
-    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text) is not None
 
 
 @dataclass(frozen=True)
@@ -98,14 +139,6 @@ class Token:
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def quoted(text: str) -> str:
-    """Write a string in quotes; backslashes, quotes and line ends are escaped."""
-    inner = (
-        text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    )
-    return f'"{inner}"'
-
-
 def unquoted(text: str) -> str:
     """Read the inside of a string in quotes."""
     return re.sub(r"\\(.)", lambda match: ESCAPES.get(match[1], match[1]), text, flags=re.DOTALL)
@@ -119,6 +152,8 @@ def tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Token]:
         if match is None or match.end() == at:
             fail(line, f"expected a name, a number or a mark; got {text[at : at + 20]!r}")
         kind = match.lastgroup or "skip"
+        if kind == "open":
+            fail(line, "the comment that begins here has no end")
         if kind == "string":
             yield Token("string", unquoted(match[0][1:-1]), line)
         elif kind != "skip":
@@ -129,21 +164,17 @@ def tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Token]:
 
 
 class Reader:
-    """Parser state: the tokens of a file and a position among them."""
+    """Parser state: the tokens of a file, of which only the next one is held."""
 
     def __init__(self, found: Iterable[Token]) -> None:
-        self._tokens = list(found)
-        self._at = 0
-
-    @property
-    def now(self) -> Token:
-        """The token that comes next."""
-        return self._tokens[self._at]
+        self._tokens = iter(found)
+        self.now = next(self._tokens)
 
     def take(self) -> Token:
         """Return the next token and go on."""
         token = self.now
-        self._at += token.kind != "end"
+        if token.kind != "end":
+            self.now = next(self._tokens)
         return token
 
     def at(self, *texts: str) -> bool:
@@ -153,7 +184,8 @@ class Reader:
     def skip(self, text: str) -> bool:
         """Go past a mark or word if it comes next."""
         found = self.at(text)
-        self._at += found
+        if found:
+            self.take()
         return found
 
     def expect(self, text: str) -> Token:
@@ -223,12 +255,25 @@ def number_text(value: float) -> str:
     return repr(float(value))
 
 
-def room(shape: Sequence[int], name: str, line: int) -> tuple[int, ...]:
-    """Raise an error for a CPT that is too large, before memory is allocated."""
-    wanted = math.prod(shape)
-    if wanted > MOST_NUMBERS:
-        fail(line, f"the CPT of {name!r} would have {wanted:,} numbers, more than {MOST_NUMBERS:,}")
-    return tuple(shape)
+class Room:
+    """The numbers that the CPTs of a file may have in all; a file that writes every one of them always has room.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._left = len(text) + SPARE_NUMBERS
+
+    def take(self, shape: Sequence[int], name: str, line: int) -> tuple[int, ...]:
+        """Raise an error for a CPT that is too large for the file, before memory is allocated."""
+        wanted = math.prod(shape)
+        if wanted > self._left:
+            fail(line, f"the CPT of {name!r} would have {wanted:,} numbers, too many for a file of this length")
+        self._left -= wanted
+        return tuple(shape)
 
 
 def finish(

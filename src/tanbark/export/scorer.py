@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Array
+from tanbark.errors import InputError
 from tanbark.export.scored import correction_of, is_pooled, pooled_model, scored_network
 from tanbark.graph import Network
 from tanbark.params.trees import Forest
@@ -141,10 +142,31 @@ def _pack(values: Array) -> tuple[str, str]:
 
 def _assignments(parts: list[tuple[str, Any]]) -> str:
     lines = []
-    for name, value in parts:
+    for name, given in parts:
+        value = _plain(given)
         if isinstance(value, list) and name != "LABELS":
             inner = "".join(f"    {item!r},\n" for item in value)
             lines.append(f"{name} = [\n{inner}]\n")
         else:
             lines.append(f"{name} = {value!r}\n")
     return "".join(lines)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value made of Python's own types alone, whose ``repr`` is a literal; no method of a subclass is run."""
+    if isinstance(value, dict):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_plain, value))
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return None if value is None else bool(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, np.number):
+        return value.item()
+    msg = f"A value of type {type(value).__name__} cannot be written as Python. Make it a string or a number."
+    raise InputError(msg)

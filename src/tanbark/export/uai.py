@@ -32,7 +32,7 @@ def loads(text: str) -> Network:
     reader = Reader(tokens(text, PATTERN))
     if not reader.skip("BAYES"):
         fail(reader.now.line, f"expected 'BAYES', got {reader.now}: only Bayesian networks can be read")
-    n = _whole(reader, "the number of variables")
+    n = _whole(reader, "the number of variables", least=1)
     sizes = [_whole(reader, "a number of states", least=1) for _ in range(n)]
     line = reader.now.line
     if _whole(reader, "the number of tables") != n:

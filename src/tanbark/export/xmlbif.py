@@ -1,13 +1,14 @@
 """XMLBIF 0.3, the format of Weka and others.
 
 Files are written without a document type declaration, which some readers reject and none needs. The parser expands no
-entities: a file that declares one raises an error. Names with leading or trailing spaces carry
-``xml:space="preserve"``; types of states, cut points and the class are kept in a ``PROPERTY``.
+entities: a file that declares one raises an error. Names with spaces that a reader of XML may collapse are written as
+plain words; the real names, types of states, cut points and the class are kept in a ``PROPERTY``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
@@ -25,12 +26,13 @@ from tanbark.export.notation import (
     note,
     number_text,
     shaped,
+    words,
 )
 from tanbark.graph import Network
 from tanbark.graph.build import parents_first
 from tanbark.table import Column
 
-PROPERTY = "tanbark "
+PROPERTY = "tanbark = "
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <BIF VERSION="0.3">
 <NETWORK>
@@ -42,30 +44,41 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def dumps(network: Network) -> str:
     """Write a network as XMLBIF."""
     columns = network.schema.columns
+    names = _spaced(network.dag.names)
     lines = []
     for node, column in enumerate(columns):
-        lines += ['<VARIABLE TYPE="nature">', _element("NAME", column.name)]
-        lines += [_element("OUTCOME", label) for label in labels(column)]
-        extra = note(column, target=node == network.target)
+        states = _spaced(labels(column))
+        lines += ['<VARIABLE TYPE="nature">', _element("NAME", names[node])]
+        lines += [_element("OUTCOME", state) for state in states]
+        extra = note(column, (names[node], states), target=node == network.target)
         if extra is not None:
             lines.append(_element("PROPERTY", PROPERTY + extra))
         lines.append("</VARIABLE>")
-    for node, column in enumerate(columns):
+    for node in range(len(columns)):
         parents, table = parents_first(network, node)
-        lines += ["<DEFINITION>", _element("FOR", column.name)]
-        lines += [_element("GIVEN", columns[parent].name) for parent in parents]
+        lines += ["<DEFINITION>", _element("FOR", names[node])]
+        lines += [_element("GIVEN", names[parent]) for parent in parents]
         rows = [" ".join(map(number_text, row)) for row in table.reshape(-1, table.shape[-1])]
         lines += ["<TABLE>", *rows, "</TABLE>", "</DEFINITION>"]
     return HEAD + "\n".join(lines) + "\n</NETWORK>\n</BIF>\n"
 
 
 def _element(tag: str, text: str) -> str:
+    return f"<{tag}>{escape(text)}</{tag}>"
+
+
+def _spaced(texts: Sequence[str]) -> list[str]:
+    """Return names or states as they are, or as plain words if spaces of theirs could be lost."""
+    whole = all(text and text == " ".join(text.split()) for text in texts)
+    for text in texts:
+        _check(text)
+    return list(texts) if whole else words(texts)
+
+
+def _check(text: str) -> None:
     if FORBIDDEN.search(text):
         msg = f"XML cannot hold the name {text!r}: it has a control character. Rename it, or write BIF."
         raise InputError(msg)
-    space = ' xml:space="preserve"' if text != text.strip() or not text else ""
-    inner = escape(text, {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"})
-    return f"<{tag}{space}>{inner}</{tag}>"
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from tanbark.graph.network import Network, family_axes
 from tanbark.table import Column, Level, Schema
 
 BY_HAND = 1e-6  # how far a distribution that somebody typed may be from one
-EXACT = 1e-9  # a distribution nearer to one than this is left as it is
+EXACT = 1e-12  # a distribution nearer to one than this is left as it is, to the last bit
 
 
 def make_column(name: str, states: Iterable[Level]) -> Column:
@@ -30,9 +31,9 @@ def make_column(name: str, states: Iterable[Level]) -> Column:
     if not levels:
         msg = f"{name!r} has no states; give it at least one."
         raise InputError(msg)
-    twice = [level for level in levels if levels.count(level) > 1]
-    if twice:
-        msg = f"The states of {name!r} must be different; {twice[0]!r} occurs more than once."
+    if len(set(levels)) < len(levels):
+        twice = next(level for place, level in enumerate(levels) if level in levels[:place])
+        msg = f"The states of {name!r} must be different; {twice!r} occurs more than once."
         raise InputError(msg)
     if all(isinstance(level, bool) for level in levels):
         return Column(name, "category", "boolean", levels)
@@ -42,8 +43,8 @@ def make_column(name: str, states: Iterable[Level]) -> Column:
 
 def _plain(name: str, state: Any) -> Level:
     value = state.item() if isinstance(state, np.generic) else state
-    if not isinstance(value, (str, bool, int, float)) or value != value:
-        msg = f"A state of {name!r} is {state!r}; states are strings, numbers or booleans."
+    if not isinstance(value, (str, bool, int, float)) or (isinstance(value, float) and not math.isfinite(value)):
+        msg = f"A state of {name!r} is {state!r}; states are strings, finite numbers or booleans."
         raise InputError(msg)
     return value
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.arrays import Bools
+from tanbark.arrays import Bools, Integers
 from tanbark.checks import check_count
 from tanbark.counts import CountEngine
-from tanbark.errors import OptionError, nearest
+from tanbark.errors import OptionError, TableTooLargeError, nearest
 from tanbark.graph import Dag
+from tanbark.table import Schema
 
 Arcs = Iterable[tuple[str, str]]
 
@@ -49,6 +50,20 @@ def make_rules(
     varied = np.array(schema.cardinalities) > 1
     allowed = varied[:, None] & varied & ~np.eye(len(varied), dtype=bool) & ~barred
     return Rules(schema.names, allowed, fixed, len(varied) if max_parents is None else int(max_parents)), begin
+
+
+def check_cells(schema: Schema, sets: Integers, max_cells: int) -> Integers:
+    """Return the number of cells of sets of columns, one a row; raise before any is counted if one has too many."""
+    cells = np.array(schema.cardinalities, np.float64)[sets].prod(axis=1)
+    if len(cells) and cells.max() > max_cells:
+        columns = sets[int(cells.argmax())].tolist()
+        named = ", ".join(f"{schema.names[c]} ({schema.cardinalities[c]:,} states)" for c in columns)
+        msg = (
+            f"This learner has to count {named} together, which takes {cells.max():,.0f} cells, above "
+            f"max_cells={max_cells:,}. Drop or group the column with most states, or raise max_cells."
+        )
+        raise TableTooLargeError(msg)
+    return np.asarray(cells, np.int64)
 
 
 def arc_mask(option: str, arcs: Any, names: tuple[str, ...]) -> Bools:

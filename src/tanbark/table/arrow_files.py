@@ -101,6 +101,11 @@ def label_type_of(kind: Any) -> np.dtype[Any]:
     return np.dtype(object)
 
 
+def _state(path: str) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns
+
+
 @dataclass(frozen=True)
 class FileSource:
     """Parquet, CSV or Arrow files with the same columns.
@@ -118,8 +123,20 @@ class FileSource:
     types: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
+    def _states(self) -> dict[str, tuple[int, int]]:
+        """Size and time of modification of every file when it was first used."""
+        return {path: _state(path) for path in self.paths}
+
+    def _check_unchanged(self, path: str) -> None:
+        """Raise an error for a file that is not the one of the first pass: a model must rest on one data set."""
+        if self._states[path] != _state(path):
+            msg = f"{path} changed while it was being read, so that passes over it saw different rows. Start again."
+            raise InputError(msg)
+
+    @cached_property
     def _schema(self) -> Any:
         pa = arrow()
+        self._check_unchanged(self.paths[0])
         with _reading(self.paths[0]):
             if self.format == "parquet":
                 import pyarrow.parquet as parquet
@@ -149,8 +166,8 @@ class FileSource:
         """Return a digest of the names, sizes and modification times of the files."""
         states = []
         for path in self.paths:
-            status = os.stat(path)
-            states.append(f"{path}|{status.st_size}|{status.st_mtime_ns}")
+            size, time = _state(path)
+            states.append(f"{path}|{size}|{time}")
         return hashlib.sha256("\n".join([self.format, repr(dict(self.types)), *states]).encode()).hexdigest()
 
     def pieces(self) -> list[Piece]:
@@ -183,9 +200,11 @@ class FileSource:
             name for name in columns if pa.types.is_string(kind := self._schema.field(name).type)
             or pa.types.is_large_string(kind)
         )  # fmt: skip
+        self._check_unchanged(path)
         with _reading(path):
             batches = self._batches(path, groups, columns, size, texts)
             yield from (raw_batch(batch, columns, texts) for batch in cut_batches(batches, size))
+        self._check_unchanged(path)
 
     def _batches(
         self, path: str, groups: Any, columns: Sequence[str], size: int, texts: frozenset[str]

@@ -13,7 +13,7 @@ from tanbark.errors import EmptyColumnWarning, warn
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.encode import refuse_infinity
 from tanbark.table.raw import CodedColumn, NumberBlock, RawTable, SmallNumbers
-from tanbark.table.schema import Column, Level
+from tanbark.table.schema import Column, Level, check_levels
 
 FEW = 20  # whole numbers with at most this many different values are categories
 FEW_ORDERED = 7  # the same where cuts are fine enough to keep the order of whole numbers, which categories lose
@@ -171,6 +171,7 @@ def _describe_coded(item: CodedColumn, name: str) -> Column:
     if not item.declared:
         used = np.bincount(item.codes[item.codes >= 0], minlength=len(levels)) > 0
         levels = tuple(level for level, there in zip(levels, used, strict=True) if there)
+    check_levels(name, levels)
     return Column(name, "category", item.values, levels)
 
 

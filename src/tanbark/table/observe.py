@@ -17,7 +17,7 @@ from tanbark.table.findings.rules import NEARLY_ALL, determines, suspect_categor
 from tanbark.table.findings.streamed import NumberOrder, OneClass
 from tanbark.table.learn_schema import FEW
 from tanbark.table.raw import CodedColumn, RawTable
-from tanbark.table.schema import Column, Level
+from tanbark.table.schema import Column, Level, check_levels
 from tanbark.table.sketch import Summary, make_points
 
 Cutter = Callable[[Floats, Integers, int, Floats], Floats]
@@ -143,6 +143,7 @@ class ColumnView:
             self._note_levels([level for level, there in zip(item.levels, used, strict=True) if there])
 
     def _note_levels(self, levels: tuple[Level, ...] | list[Level]) -> None:
+        check_levels(self.name, levels)
         if len(self.levels) <= MOST_LEVELS:
             self.levels.update(dict.fromkeys(levels))
         if len(self.levels) > MOST_LEVELS and self.batch_distinct < NEARLY_ALL * self.observed:

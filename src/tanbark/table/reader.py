@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Floats
+from tanbark.arrays import MOST_WEIGHT, Floats
 from tanbark.errors import InputError
 from tanbark.table.coded import CodedTable, missing_code
 from tanbark.table.encode import encode
@@ -120,9 +120,9 @@ def _weights(raw: RawTable, name: str) -> Floats:
     for block in raw.blocks:
         if column in block.columns:
             weights = block.values[:, block.columns.index(column)].astype(np.float64)
-            if np.isfinite(weights).all() and (weights >= 0).all():
+            if (weights >= 0).all() and (weights <= MOST_WEIGHT).all():
                 return np.asarray(weights)
-    msg = f"The column of weights, {name!r}, must hold a finite number of at least 0 in every row."
+    msg = f"The column of weights, {name!r}, must hold a number from 0 to {MOST_WEIGHT:g} in every row."
     raise InputError(msg)
 
 

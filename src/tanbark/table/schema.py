@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -70,7 +71,19 @@ class Column:
     def with_levels(self, more: Iterable[Level]) -> Column:
         """Append categories that are new."""
         known = set(self.levels)
-        return replace(self, levels=self.levels + tuple(level for level in more if level not in known))
+        new = tuple(level for level in more if level not in known)
+        check_levels(self.name, new)
+        return replace(self, levels=self.levels + new)
+
+
+def check_levels(name: str, levels: Iterable[Level]) -> None:
+    """Validate categories to learn: no number among them is infinite, which no file of models can hold."""
+    if any(isinstance(level, float) and math.isinf(level) for level in levels):
+        msg = (
+            f"Column {name!r} has the category infinity, which no file can hold. Replace it by a string, a large "
+            "number or a missing value."
+        )
+        raise InputError(msg)
 
 
 def _short(cuts: tuple[float, ...]) -> list[str]:

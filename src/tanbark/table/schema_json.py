@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from reprlib import repr as short
 from typing import Any
@@ -50,11 +51,13 @@ def read_column(document: Any) -> Column:
     demand(isinstance(missing_state, bool), f"whether a missing value of {name!r} is a state is not said")
     if kind == "interval":
         cuts = read_list(document["cuts"], f"cuts of {name!r}")
-        demand(all(map(is_number, cuts)), f"a cut of {name!r} is no number")
+        demand(all(is_number(cut) and math.isfinite(cut) for cut in cuts), f"a cut of {name!r} is no finite number")
         demand(all(low < high for low, high in pairwise(cuts)), f"the cuts of {name!r} do not rise")
         return Column(name, kind, values, cuts=tuple(float(cut) for cut in cuts), missing_state=missing_state)
     levels = tuple(read_list(document["levels"], f"categories of {name!r}"))
     plain = all(isinstance(level, (str, bool, int, float)) for level in levels)
     demand(plain, f"a category of {name!r} is no plain value")
+    finite = all(math.isfinite(level) for level in levels if isinstance(level, float))
+    demand(finite, f"a category of {name!r} is no finite number")
     demand(len(set(levels)) == len(levels), f"a category of {name!r} occurs twice")
     return Column(name, kind, values, levels, missing_state=missing_state)

@@ -126,3 +126,11 @@ def test_help_loads_nothing_heavy():
             print("loaded", sorted(heavy & set(sys.modules)))"""
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert told.stdout.splitlines()[-1] == "loaded []"
+
+
+def test_kernels_are_compiled_ahead_of_their_use():
+    ran = run("warm-up", "-l", "naive")
+    assert ran.exit_code == 0, ran.stderr
+    assert "kernels are kept in" in ran.stderr
+    assert run("warm-up", "-l", "naive", "--quiet").stderr == ""
+    assert run("warm-up", "-l", "naiv").exit_code == 2

@@ -107,7 +107,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
     tb.export.write_network(asia(), path)
     before = path.read_bytes()
     with pytest.raises(tb.errors.InputError, match="half of a character"):
-        tb.export.write_network(tb.Network.from_tables({"\ud800": [0, 1]}, {"\ud800": [0.5, 0.5]}), path)
+        tb.export.write_network(tb.Network.from_tables({"\ud800": [0, 1]}, {"\ud800": [0.5, 0.5]}), path, format="dot")
     assert path.read_bytes() == before
     with pytest.raises(FileNotFoundError, match="no directory"):
         tb.export.write_network(asia(), tmp_path / "none" / "net.bif")
@@ -167,7 +167,7 @@ DAMAGED = [
     ("net", TWO_NODES + "potential (A | B)\n{ }\npotential (B | A)\n{ }", "line 5: the graph has a cycle"),
     ("net", TWO_NODES + "potential (A |\nC\n) { }", "line 4: there is no variable 'C'"),
     ("net", TWO_NODES + "potential (A | A) { }", "line 3: the parents of 'A' must be different"),
-    ("net", TWO_NODES + "potential (A)\n{\n data = (0.5 0.6);\n}", "line 5: .* must sum to 1"),
+    ("net", TWO_NODES + "potential (A)\n{\n data = (0.5 -0.6);\n}", "line 5: .* must hold probabilities"),
     ("net", TWO_NODES + "potential (A) { }\npotential (A) { }", "line 4: the node 'A' has two potentials"),
     ("net", 'node A { states = ("a" "a"); }', "line 1: The states of 'A' must be different"),
     ("net", TWO_NODES + "node A { }", "line 3: the variable 'A' is declared twice"),

@@ -91,3 +91,17 @@ def test_the_module_is_a_program(name, tmp_path):
 def test_a_module_needs_a_class():
     with pytest.raises(tb.errors.OptionError, match="a network with a class"):
         tb.export.to_python(tb.Network.from_tables({"A": [0, 1]}, {"A": [0.5, 0.5]}))
+
+
+def test_labels_of_other_types_are_written_as_pythons_own_and_their_methods_are_not_run():
+    class Label(str):
+        def __repr__(self):
+            raise AssertionError("this must not be run")
+
+    X = np.array([["a", "b"], ["b", "a"]] * 20, object)
+    X = np.array([[np.str_(value) for value in row] for row in X], object)
+    y = np.array([Label("no"), Label("yes")] * 20, object)
+    module = {"__name__": "scorer"}
+    exec(tb.export.to_python(tb.NaiveBayes().fit(X, y)), module)
+    assert module["predict"]({"x0": "a", "x1": "b"}) == "no"
+    assert type(module["LABELS"][0]) is str

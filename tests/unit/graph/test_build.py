@@ -52,7 +52,8 @@ def test_the_class_becomes_the_last_column():
         ({**STATES, "cold": [0, 0]}, TABLES, "must be different; 0 occurs"),
         ({**STATES, "cold": []}, TABLES, "has no states"),
         ({**STATES, "cold": "no"}, TABLES, "must be a list"),
-        ({**STATES, "cold": [None, 1]}, TABLES, "states are strings, numbers or booleans"),
+        ({**STATES, "cold": [None, 1]}, TABLES, "states are strings, finite numbers or booleans"),
+            ({**STATES, "cold": [float("inf"), 1]}, TABLES, "states are strings, finite numbers or booleans"),
         ({**STATES, 3: [0, 1]}, {**TABLES, 3: [0.5, 0.5]}, "must be a string"),
     ],
 )  # fmt: skip

@@ -89,3 +89,13 @@ def test_without_pyarrow_the_command_that_installs_it_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingPackageError, match=r'pip install "tanbark\[big\]"'):
         arrow()
+
+
+def test_a_file_that_changes_between_passes_is_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1,2\n3,4\n")
+    source = open_files(path, {})
+    assert sum(raw.n_rows for raw in source.read((str(path), None), ["a"], 10)) == 2
+    path.write_text("a,b\n1,2\n3,4\n5,6\n")
+    with pytest.raises(InputError, match="changed while it was being read"):
+        list(source.read((str(path), None), ["a"], 10))

@@ -39,7 +39,7 @@ def test_the_key_of_a_missing_state_is_that_of_older_files():
         ({"levels": [["a"]]}, "no plain value"),
         ({"gap_state": 1}, "is not said"),
         ({"kind": "interval", "cuts": [2, 1]}, "do not rise"),
-        ({"kind": "interval", "cuts": ["1"]}, "no number"),
+        ({"kind": "interval", "cuts": ["1"]}, "no finite number"),
     ],
 )
 def test_a_damaged_column_raises_an_error(change, message):

@@ -95,7 +95,7 @@ class Checkpoint:
     def _write(self, name: str, result: list[NDArray[Any]], pieces: int, *, done: bool) -> None:
         arrays = {f"{ARRAY}{k}": array for k, array in enumerate(result)}
         progress = np.array([pieces, done, len(result)])
-        with atomic_path(self._path(name)) as partial, partial.open("xb") as file:
+        with atomic_path(self._path(name)) as partial, partial.open("wb") as file:
             np.savez(file, **{PROGRESS: progress}, **arrays)  # type: ignore[arg-type]  # arrays, not allow_pickle
         self._written = time.monotonic()
 

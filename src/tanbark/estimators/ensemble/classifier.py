@@ -62,6 +62,7 @@ class PooledClassifier(TablePredictor):
     def _complete(self, table: CodedTable, learnt_prior: Floats) -> None:
         """Learn what depends on the class prior that was asked for; ``learnt_prior`` is that of the rows."""
 
+    @inputs.all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Learn the networks and how to pool them.
 

@@ -36,6 +36,7 @@ class Stepwise:
 
     rows_: CodedTable
 
+    @inputs.all_or_nothing
     def partial_fit(self: Any, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Learn from further rows; the structures that the first ones have led to stay.
 
@@ -54,6 +55,7 @@ class Stepwise:
         earlier, lead = self._kept_rows(), copy(self)
         return self._recount(lead, join_rows(earlier, code_further(lead, X, y, sample_weight, grow=True)))
 
+    @inputs.all_or_nothing
     def forget(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Take rows out of the counts again, exactly, as if they had never been counted.
 

@@ -100,6 +100,7 @@ class ModelAveraging(TablePredictor):
     )
     predict_proba_interval = Absent("its models were learnt from different rows; compare those of ``estimators_``.")
 
+    @inputs.all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the models.
 

@@ -124,6 +124,7 @@ class TextNaiveBayes(ExplorerPage, SetPrediction, ClassifierMixin, BaseEstimator
 
     # ------------------------------------------------------------------ learning
 
+    @inputs.all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count the words of every class.
 
@@ -137,6 +138,7 @@ class TextNaiveBayes(ExplorerPage, SetPrediction, ClassifierMixin, BaseEstimator
         counts, labels, weights = self._read(X, y, None, sample_weight, first=True)
         return self._add(counts, labels, weights, first=True)
 
+    @inputs.all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add the counts of further texts; give ``classes`` in the first call where its texts may lack some."""
         first = not hasattr(self, "class_counts_")

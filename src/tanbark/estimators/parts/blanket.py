@@ -109,6 +109,7 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
     trace_: BlanketTrace = field(init=False)
     message_length_: MessageLength = field(init=False)
 
+    @inputs.all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the features that shorten the message of the labels.
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tanbark.arrays import Floats
 from tanbark.checks import check_count
 from tanbark.errors import InputError, find
-from tanbark.estimators.inputs import read_labels, read_weights
+from tanbark.estimators.inputs import all_or_nothing, read_labels, read_weights
 from tanbark.estimators.options import estimator
 from tanbark.table.discretize import CUTTERS, DEFAULT_BINS, UNION_BINS, grid
 from tanbark.table.learn_schema import FEW, FEW_ORDERED
@@ -32,6 +32,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Return the function that finds cut points."""
         return CUTTERS[self._name]
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the cut points of every column."""
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")

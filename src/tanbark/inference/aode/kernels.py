@@ -14,11 +14,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from tanbark.arrays import Array
 from tanbark.inference.aode.joint_tables import Joined, Models
-from tanbark.machine import kernel
+from tanbark.machine import instruction, kernel
 
 ROWS_AT_ONCE = 8192
 LOG_ROWS = 64  # rows whose joints are added up in logarithms, model by model
@@ -72,7 +71,12 @@ def _add_rows(count: int) -> Any:
     def add_rows(typing: Any, begin: Any, entries: Any, joined: Any, order: Any, total: Any, low: Any) -> Any:
         return types.void(begin, entries, joined, order, total, types.intp), build
 
-    return intrinsic(add_rows)
+    def in_python(begin: Array, entries: Array, joined: Array, order: Array, total: Array, low: int) -> None:
+        for row in order[low : low + count]:
+            product = begin * entries[joined[row] // 4].prod(axis=0)
+            total[row] += product[:2] + product[2:]
+
+    return instruction(in_python)(add_rows)
 
 
 add_one_row, add_many_rows = _add_rows(1), _add_rows(ABREAST)

@@ -12,19 +12,22 @@ from numpy.typing import NDArray
 from tanbark.arrays import TIE, Floats
 from tanbark.checks import check_count
 from tanbark.counts import CountEngine
-from tanbark.errors import find
+from tanbark.counts.column_sets import cut
+from tanbark.errors import TableTooLargeError, find
 from tanbark.graph import Dag
 from tanbark.graph.spanning import falling_order, pair_indices
 from tanbark.scores import mutual_information
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.hill_climb import Walk, blanket, search
 from tanbark.structure.result import Learnt
-from tanbark.structure.rules import MAX_CELLS, Arcs, generator, make_rules
+from tanbark.structure.rules import MAX_CELLS, Arcs, check_cells, generator, make_rules
 from tanbark.structure.trace import History, Step
 
 PairMarginals = Callable[[Dag], Sequence[Sequence[Floats]]]
 
 MOST_ROUNDS = 50
+MOST_KEPT = 1 << 28  # cells of all pairs of columns
+CELLS_AT_ONCE = 1 << 22
 
 
 def learn(
@@ -63,7 +66,7 @@ def learn(
         generator(random_state),
         counts.schema.names,
     )
-    empirical = _empirical(counts)
+    empirical = _empirical(counts, max_cells)
     wide = {"kl": None, "shield": "loglik", "gain": criterion}
     ranking = find("measure", measure, wide)
     every = None if ranking is None else Gains(counts, ranking, ess=ess, allowed=rules.allowed, max_cells=max_cells)
@@ -106,13 +109,20 @@ def candidates(distance: Floats, arcs: NDArray[np.bool_], k: int, allowed: NDArr
     return chosen & (allowed | arcs)
 
 
-def _empirical(counts: CountEngine) -> list[Floats]:
+def _empirical(counts: CountEngine, max_cells: int) -> list[Floats]:
     """Count every pair of columns."""
-    first, second = pair_indices(len(counts.schema.names))
-    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+    pairs = np.stack(pair_indices(len(counts.schema.names)), axis=1)
+    cells = check_cells(counts.schema, pairs, max_cells)
+    if cells.sum() > MOST_KEPT:
+        msg = (
+            f"The sparse candidate algorithm keeps the counts of every two columns, here {cells.sum():,} cells, more "
+            f"than {MOST_KEPT:,}. Drop or group the columns with most states, or use GBN."
+        )
+        raise TableTooLargeError(msg)
     found: list[Floats] = []
-    for low in range(0, len(pairs), 4096):
-        found += [table.astype(np.float64) for table in counts.tables(pairs[low : low + 4096])]
+    for low, high in cut(cells, CELLS_AT_ONCE):
+        tables = counts.tables([tuple(pair) for pair in pairs[low:high].tolist()])
+        found += [table.astype(np.float64) for table in tables]
     return found
 
 

@@ -7,17 +7,20 @@ from numpy.typing import NDArray
 
 from tanbark.checks import check_positive, is_number
 from tanbark.counts import CountEngine
+from tanbark.counts.column_sets import cut
 from tanbark.errors import OptionError
 from tanbark.graph import Dag
 from tanbark.graph.spanning import maximum_arborescence
-from tanbark.machine import blocks
 from tanbark.scores.conditional import acll_slope, approximate_cll
 from tanbark.structure.result import Learnt
+from tanbark.structure.rules import MAX_CELLS, check_cells
 
-PAIRS_AT_ONCE = 4096
+CELLS_AT_ONCE = 1 << 22
 
 
-def learn(counts: CountEngine, *, beta: float | None = None, min_count: float = 1.0) -> Learnt:
+def learn(
+    counts: CountEngine, *, beta: float | None = None, min_count: float = 1.0, max_cells: int = MAX_CELLS
+) -> Learnt:
     """Find the tree over the features of highest aCLL; it spans all features with more than one state.
 
     Parameters
@@ -27,6 +30,8 @@ def learn(counts: CountEngine, *, beta: float | None = None, min_count: float = 
         The weight of all classes' log-joints; by default the one for the data's number of classes.
     min_count : float
         The least count that a parameter of the score rests on.
+    max_cells : int
+        The most cells of two features and the class; more raise an error before anything is counted.
 
     Notes
     -----
@@ -41,7 +46,7 @@ def learn(counts: CountEngine, *, beta: float | None = None, min_count: float = 
     check_positive("min_count", min_count)
     slope = acll_slope(schema.cardinalities[-1]) if beta is None else float(beta)
     varied = [i for i in range(schema.target) if schema.cardinalities[i] > 1]
-    gains = arc_gains(counts, varied, slope, float(min_count))
+    gains = arc_gains(counts, varied, slope, float(min_count), max_cells=max_cells)
     tree = maximum_arborescence(gains)
     parents: list[tuple[int, ...]] = [()] * schema.target
     score = 0.0
@@ -54,15 +59,17 @@ def learn(counts: CountEngine, *, beta: float | None = None, min_count: float = 
     return Learnt(Dag.augmented(schema.names, parents), score)
 
 
-def arc_gains(counts: CountEngine, features: list[int], beta: float, min_count: float) -> NDArray[np.float64]:
+def arc_gains(
+    counts: CountEngine, features: list[int], beta: float, min_count: float, *, max_cells: int = MAX_CELLS
+) -> NDArray[np.float64]:
     """Return the gain in aCLL of each arc between features, (parent, child), on the rows that have both."""
     n, target = len(features), counts.schema.target
     gains = np.zeros((n, n))
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
-    for low, high in blocks(len(pairs), PAIRS_AT_ONCE):
-        part = pairs[low:high]
-        tables = counts.tables([(features[i], features[j], target) for i, j in part])
-        for (i, j), table in zip(part, tables, strict=True):
+    sets = np.array([(features[i], features[j], target) for i, j in pairs], np.int64).reshape(-1, 3)
+    for low, high in cut(check_cells(counts.schema, sets, max_cells), CELLS_AT_ONCE):
+        tables = counts.tables([tuple(columns) for columns in sets[low:high].tolist()])
+        for (i, j), table in zip(pairs[low:high], tables, strict=True):
             for above, below, counted in ((i, j, table), (j, i, table.swapaxes(0, 1))):
                 alone = approximate_cll(counted.sum(axis=0, keepdims=True), beta=beta, min_count=min_count)
                 gains[above, below] = approximate_cll(counted, beta=beta, min_count=min_count) - alone

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.counts import CountEngine
+from tanbark.counts.column_sets import cut
+from tanbark.counts.information import measure_by_cells
 from tanbark.graph import Dag
 from tanbark.graph.spanning import pair_indices
-from tanbark.machine import blocks
 from tanbark.scores import log_likelihood, mutual_information, penalty
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import find_column
 from tanbark.structure.trees.tan import best_forest, penalty_per_parameter
 
-PAIRS_AT_ONCE = 4096
+CELLS_AT_ONCE = 1 << 22  # of dense tables; a pair with more is measured by the cells that occur
 
 
 def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | None = None) -> Learnt:
@@ -40,8 +41,13 @@ def learn(counts: CountEngine, *, criterion: str = "loglik", root: str | int | N
     states = np.array(schema.cardinalities, dtype=float)
     first, second = pair_indices(len(schema.names))
     gain, rows = np.zeros(len(first)), np.zeros(len(first))
-    for low, high in blocks(len(first), PAIRS_AT_ONCE):
+    sizes = states[first] * states[second]
+    for low, high in cut(np.minimum(sizes, CELLS_AT_ONCE), CELLS_AT_ONCE):
         pairs = list(zip(first[low:high].tolist(), second[low:high].tolist(), strict=True))
+        if sizes[low] > CELLS_AT_ONCE:
+            ((cells, n),) = counts.cells(pairs)
+            gain[low], rows[low] = measure_by_cells(np.pad(cells, ((0, 0), (0, 1))), n)
+            continue
         for place, table in enumerate(counts.tables(pairs), start=low):
             rows[place] = table.sum()
             gain[place] = rows[place] * mutual_information(table)

@@ -33,3 +33,13 @@ def test_noise_makes_no_arc_under_a_penalty():
     codes = np.random.default_rng(0).integers(0, 2, (4, 500)).astype(np.uint8)
     table = make_table(np.random.default_rng(0), (2, 2, 2, 2), 500)
     assert chow_liu.learn(MemoryCounts(type(table)(table.schema, codes)), criterion="bic").dag.n_arcs == 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pairs_with_many_states_are_measured_by_the_cells_that_occur(monkeypatch, weighted):
+    counts = MemoryCounts(make_table(np.random.default_rng(5), (2, 7, 2, 9, 3), 90, weighted=weighted))
+    dense = chow_liu.learn(counts, criterion="bic")
+    monkeypatch.setattr(chow_liu, "CELLS_AT_ONCE", 6)
+    sparse = chow_liu.learn(counts, criterion="bic")
+    assert sparse.dag == dense.dag
+    assert sparse.score == approx(dense.score, abs=1e-8)
