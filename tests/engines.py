@@ -1,5 +1,7 @@
 """Small mixed tables, and every learner that the engines are compared on."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
@@ -74,6 +76,13 @@ def saved(model, path):
     """Give the bytes of a model's file."""
     model.save(path)
     return path.read_bytes()
+
+
+def saved_without_report(model, path):
+    """Give a model's file without what the pass that learns the schema sees beside it."""
+    document = json.loads(saved(model, path))
+    document.pop("seen", None)
+    return document
 
 
 class TableReader:

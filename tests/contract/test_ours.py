@@ -234,7 +234,7 @@ CHANGES = {
     "criterion": "bic", "root": 2, "parameters": 7.0, "learner": "naive", "options": {"criterion": "bic"},
     "arcs": [("class", "x1")], "temperature": 0.5,
 }  # fmt: skip
-ELSEWHERE = {"handle_unknown", "max_cells", "n_jobs", "missing"}  # they change errors, time and gaps: see other tests
+ELSEWHERE = {"handle_unknown", "max_cells", "n_jobs", "missing", "suspicious"}  # see other tests
 
 
 @pytest.mark.parametrize("cls", [tb.NaiveBayes, tb.TAN, tb.FixedStructure, tb.BayesNetClassifier])

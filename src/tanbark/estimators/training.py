@@ -30,8 +30,8 @@ def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any
     raw = inputs.read_training_features(model, X)
     weights = inputs.read_weights(sample_weight, raw.n_rows)
     labelled = _labelled_rows(model, y, raw.n_rows)
-    counted = weights if weights is None else weights > 0
-    seen = suspicious.look(model, raw if counted is None or counted.all() else raw.rows(counted))
+    counted = kept_rows(model, raw, weights)
+    seen = suspicious.look(model, raw if counted is None else raw.rows(counted))
     raw = suspicious.without(raw, seen)
     whole, whole_weights = raw, weights
     y_column = y

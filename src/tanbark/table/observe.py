@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -42,6 +42,7 @@ class ColumnView:
     values: str | None = None
     nominal: str = "text"
     levels: dict[Level, None] = field(default_factory=dict)
+    used: dict[Level, None] = field(default_factory=dict)  # of the levels, those that some row has
     declared: bool = False
     as_declared: tuple[Level, ...] | None = None
     summary: Summary = field(default_factory=Summary)
@@ -88,7 +89,7 @@ class ColumnView:
         self.observed += len(values)
         if values.dtype == bool:
             found: list[Level] = [bool(level) for level in np.unique(values)]
-            self._note_levels(found)
+            self._note_levels(found, found)
             self.batch_distinct += len(found)
             self._follow(values.astype(np.int64), (False, True), labels, n_classes)
             return
@@ -122,6 +123,7 @@ class ColumnView:
                 self.batch_distinct + int(used.sum()),
             )
             self._follow(item.codes[present].astype(np.int64), item.levels, labels[present], n_classes)
+        found = [level for level, there in zip(item.levels, used, strict=True) if there]
         if item.declared:
             self.declared = True
             if self.as_declared not in (None, item.levels):
@@ -129,7 +131,7 @@ class ColumnView:
                 self.as_declared = None if same_sort and list(item.levels) == _sorted(item.levels) else self.as_declared
             elif not self.levels:
                 self.as_declared = item.levels
-            self._note_levels(item.levels)
+            self._note_levels(item.levels, found)
             if item.levels:
                 self._be(item.values)
             return
@@ -140,12 +142,13 @@ class ColumnView:
             known = None if weights is None else weights[present]
             self.add_numbers(item.numbers()[present], labels[present], n_classes, known)
         else:
-            self._note_levels([level for level, there in zip(item.levels, used, strict=True) if there])
+            self._note_levels(found, found)
 
-    def _note_levels(self, levels: tuple[Level, ...] | list[Level]) -> None:
+    def _note_levels(self, levels: Sequence[Level], used: Sequence[Level]) -> None:
         check_levels(self.name, levels)
         if len(self.levels) <= MOST_LEVELS:
             self.levels.update(dict.fromkeys(levels))
+            self.used.update(dict.fromkeys(used))
         if len(self.levels) > MOST_LEVELS and self.batch_distinct < NEARLY_ALL * self.observed:
             self._refuse_many()
 
@@ -170,7 +173,7 @@ class ColumnView:
         self.declared = self.declared or other.declared
         self.observed, self.missing = self.observed + other.observed, self.missing + other.missing
         self.batch_distinct += other.batch_distinct
-        self._note_levels(list(other.levels))
+        self._note_levels(list(other.levels), list(other.used))
         self.fractional = self.fractional or other.fractional
         self.one_class.merge(other.one_class, places)
         self.order.merge(other.order)
@@ -211,8 +214,8 @@ class ColumnView:
         """Return what was found in the column; its class by category where that is known exactly."""
         if self.values != "number" or self.declared:
             many = len(self.levels) > MOST_LEVELS
-            distinct = self.batch_distinct if many else min(len(self.levels), self.batch_distinct)
-            finding = suspect_categories(_sorted(self.levels), self.observed, distinct=distinct)
+            distinct = self.batch_distinct if many else len(self.used)
+            finding = suspect_categories(_sorted(self.used), self.observed, distinct=distinct)
             if finding is None and self.one_class.leaks(n_classes):
                 finding = LEAK
             return Facts(self.missing, distinct, finding)
