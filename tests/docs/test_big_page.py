@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,7 +20,9 @@ pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="a source package hold
 
 def test_the_snippets_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    frame = mixed_table(rows=80).rename(columns={"text": "a", "level": "b", "number": "x"}).assign(id=range(80))
+    frame = (
+        mixed_table(rows=80).rename(columns={"text": "a", "level": "b", "number": "x"}).assign(id=np.arange(80) // 2)
+    )
     table = pa.Table.from_pandas(frame, preserve_index=False)
     pq.write_table(table, "rows.parquet")
     pq.write_table(table.drop_columns(["class"]), "new.parquet")

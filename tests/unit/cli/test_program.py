@@ -29,7 +29,7 @@ MISTAKES = {
     "setting of another": (["fit", "{rows}", "--class", "spam", "-o", "criterion=bic", "--out", "{out}"], "-l tan"),
     "drop": (["fit", "{rows}", "--class", "spam", "--drop", "ids", "--out", "{out}"], "Did you mean 'id'?"),
     "file": (["fit", "{rows}x", "--class", "spam", "--out", "{out}", "--format", "csv"], "Did you mean 'rows.csv'?"),
-    "suffix": (["fit", "rows.csw", "--class", "spam", "--out", "{out}"], "Did you mean '.csv'?"),
+    "suffix": (["fit", "{odd}", "--class", "spam", "--out", "{out}"], "Did you mean '.csv'?"),
     "format": (["fit", "{rows}", "--class", "spam", "--format", "cvs", "--out", "{out}"], "Did you mean 'csv'?"),
     "folder": (["fit", "{rows}", "--class", "spam", "--out", "nowhere/m.json"], "nowhere"),
     "model": (["predict", "{rows}", "{rows}"], "no model file"),
@@ -53,9 +53,11 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_mistakes_are_answered_in_one_line(folder, tmp_path, name):
+def test_mistakes_are_answered_in_one_line(folder, tmp_path, tmp_path_factory, name):
     words, hint = MISTAKES[name]
     places = {"rows": folder / "rows.csv", "model": folder / "model.json", "out": tmp_path / "m.json"}
+    places["odd"] = tmp_path_factory.mktemp("odd") / "rows.csw"
+    places["odd"].write_bytes(places["rows"].read_bytes())
     assert hint in bad(*(word.format(**places) for word in words))
     assert not list(tmp_path.iterdir())
 

@@ -122,7 +122,7 @@ def test_every_part_is_needed(whole, path):
         (["columns", 0, "kind"], "code", "unknown kind"),
         (["columns", 2, "cuts"], [1.0, 2.0], "do not fit"),
         (["columns", 2, "cuts"], [2.0, 1.0], "do not rise"),
-        (["columns", 2, "cuts"], [True], "no number"),
+        (["columns", 2, "cuts"], [True], "no finite number"),
         (["columns", 4, "levels"], [], "no labels"),
         (["labels"], "V", "unknown"),
         (["labels"], "int8", "damaged"),

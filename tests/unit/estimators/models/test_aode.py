@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -188,9 +189,9 @@ def test_files_from_before_the_option_predict_as_they_did(cls, tmp_path):
     old, path = cls(missing_parent="drop").fit(X, y), tmp_path / "model.json"
     for model in (old, tb.ModelAveraging(cls(missing_parent="drop"), n_estimators=2, random_state=0).fit(X, y)):
         model.save(path)
-        path.write_text(path.read_text().replace(',"missing_parent":"drop"', ""))
+        path.write_text(re.sub(r'"missing_parent":"drop",|,"missing_parent":"drop"', "", path.read_text()))
         again = tb.load(path)
-        assert "missing_parent" not in path.read_text()
+        assert '"missing_parent"' not in path.read_text()
         assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
     assert again.estimator.missing_parent == "drop"
     assert not np.allclose(cls().fit(X, y).predict_proba(X), old.predict_proba(X))

@@ -12,6 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import tanbark as tb
 
+pytestmark = pytest.mark.filterwarnings("ignore::tanbark.errors.SuspiciousColumnWarning")  # x1 is the class itself
+
 
 @pytest.fixture(params=[0.0, 0.1], ids=["complete", "gaps"])
 def rows(request):

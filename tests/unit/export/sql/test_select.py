@@ -81,7 +81,8 @@ def test_what_sql_cannot_hold_is_refused():
 
 def test_intervals_of_a_transformer_are_refused():
     X, y = pd.DataFrame({"n": np.arange(40.0)}), [0, 1] * 20
-    clf = tb.NaiveBayes(discretize=KBinsDiscretizer(4, encode="ordinal", strategy="uniform")).fit(X, y)
+    cutter = KBinsDiscretizer(4, encode="ordinal", strategy="uniform")
+    clf = tb.NaiveBayes(discretize=cutter, suspicious="keep").fit(X, y)
     for export in (tb.export.to_sql, tb.export.to_python):
         with pytest.raises(tb.errors.OptionError, match="those of KBinsDiscretizer, which cannot be exported"):
             export(clf)

@@ -72,10 +72,10 @@ def test_text_that_is_no_number_is_missing_or_an_error(engine):
     y = [k > 19 for k in range(40)]
     new = pd.DataFrame({"n": ["30", "3", "many", "", "1e1"]})
     numbers = pd.DataFrame({"n": [30, 3, None, None, 10.0]})
-    clf = tb.NaiveBayes(discretize="median").fit(X, y)
+    clf = tb.NaiveBayes(discretize="median", suspicious="keep").fit(X, y)
     found = np.array([line[:2] for line in ask_frame(engine, tb.export.to_sql(clf), new)], float)
     assert found == pytest.approx(clf.predict_proba(numbers))
-    clf = tb.NaiveBayes(discretize="median", handle_unknown="error").fit(X, y)
+    clf = tb.NaiveBayes(discretize="median", handle_unknown="error", suspicious="keep").fit(X, y)
     found = np.array([line[:2] for line in ask_frame(engine, tb.export.to_sql(clf), new)], float)
     assert np.isnan(found).all(axis=1).tolist() == [False, False, True, False, False]
 
