@@ -19,15 +19,20 @@ def study():
     """Import the study, which is no part of the package."""
     sys.path.insert(0, str(ROOT))
     try:
-        from benchmarks.studies import lecture_table
+        from benchmarks.studies import defaults, lecture_table
         from benchmarks.studies.rai_anb import cells, data, page, statistics
 
-        yield {"cells": cells, "data": data, "page": page, "statistics": statistics, "lecture_table": lecture_table}
+        yield {
+            "cells": cells, "data": data, "page": page, "statistics": statistics, "lecture_table": lecture_table,
+            "defaults": defaults,
+        }  # fmt: skip
     finally:
         sys.path.remove(str(ROOT))
 
 
-@pytest.mark.parametrize(("name", "module"), [("rai_anb", "page"), ("lecture_table", "lecture_table")])
+@pytest.mark.parametrize(
+    ("name", "module"), [("rai_anb", "page"), ("lecture_table", "lecture_table"), ("defaults", "defaults")]
+)
 def test_the_page_is_what_the_numbers_say(study, name, module):
     numbers = json.loads((ROOT / "docs" / "numbers" / f"{name}.json").read_text())
     assert study[module].render(numbers) == (ROOT / "docs" / f"{name}.md").read_text()
