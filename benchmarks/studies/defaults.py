@@ -167,16 +167,16 @@ def decision(numbers: dict[str, Any]) -> str:
 
 TEMPERATURE = (
     '`temperature="auto"` is better, and is an option all the same: it is fitted to rows, which counts from several\n'
-    "machines do not replace, and such a model does not learn step by step. `Classifier`, which the command line takes\n"
-    "without a learner's name, has it."
+    "machines do not replace, and such a model does not learn step by step. `Classifier`, which the command line\n"
+    "takes without a learner's name, has it."
 )
 
 
 HEAD = """# Which defaults serve best
 
 One option of a learner is changed at a time, the others stay at their defaults (bold). The models are fitted on the
-first split of every set of at most 62 columns, as in [the study of accuracy](accuracy.md); the second collection are the
-sets that were [not looked at](accuracy_unseen.md) while defaults were chosen. The p-values are of Wilcoxon's signed
+first split of every set of at most 62 columns, as in [the study of accuracy](accuracy.md); the second collection are
+the sets that were [not looked at](accuracy_unseen.md) while defaults were chosen. The p-values are of Wilcoxon's signed
 ranks over the sets, by log-loss, against the default of the same learner, adjusted together by Hommel's method;
 *better* and *worse* mean at most 0.05.
 
