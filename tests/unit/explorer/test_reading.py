@@ -247,7 +247,7 @@ def test_a_network_without_a_class_answers_for_any_variable(read):
     predicted = asia().schema.columns[3].states()[int(np.argmax(reader.posterior()))]
     best = asia().mpe({"xray": "yes", "lung": predicted})
     reader.tab.locator("#panel-typical summary").first.click()
-    reader.wait()
+    reader.until('document.querySelector("#best .pairs div") !== null')
     told = reader.tab.locator("#best .pairs div")
     found = dict(told.nth(k).inner_text().split("\n") for k in range(told.count()))
     assert found == {name: state for name, state in dict(best).items() if name != "lung"}
