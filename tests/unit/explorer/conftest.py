@@ -74,7 +74,8 @@ class Reader:
         return self
 
     def wait(self):
-        """Wait until everything that the page computes in pieces is there."""
+        """Wait until everything that the page computes in pieces is there; a panel that opens begins a moment later."""
+        self.tab.evaluate("new Promise((done) => setTimeout(done, 20))")
         return self.until("tanbark.app.work.idle")
 
     def until(self, condition):
