@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
@@ -129,6 +129,16 @@ def nearest(name: object, known: Mapping[str, object] | list[str] | tuple[str, .
     """
     near = get_close_matches(str(name), list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Write names as a list, those beyond ``most`` as their number.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], most=1)
+    ("['a', 'b', 'c']", "['a'] and 2 more")
+    """
+    more = len(names) - most
+    return f"{list(names[:most])}{f' and {more} more' if more > 0 else ''}"
 
 
 def find(what: str, name: str, registry: Mapping[str, T]) -> T:

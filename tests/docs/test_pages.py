@@ -31,7 +31,8 @@ def name(page):
 
 
 @pytest.mark.parametrize("page", [page for page in WRITTEN if ">>>" in page.read_text(encoding="utf-8")], ids=name)
-def test_the_examples_run(page):
+def test_the_examples_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # examples write files
     plt.switch_backend("Agg")
     failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     plt.close("all")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tanbark.cli.output import print_json, write
-from tanbark.errors import InputError, MissingPackageError, OptionError, find, nearest
+from tanbark.errors import InputError, MissingPackageError, OptionError, find, listed, nearest
 
 SUFFIXES = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow",
@@ -174,5 +174,5 @@ def check_name(table: Any, name: str, what: str) -> None:
     """Refuse the name of a column that is not there."""
     if name not in table.column_names:
         known = list(table.column_names)
-        msg = f"{what}: there is no column {name!r}.{nearest(name, known)} The columns are {known[:20]}."
+        msg = f"{what}: there is no column {name!r}.{nearest(name, known)} The columns are {listed(known)}."
         raise InputError(msg)

@@ -18,7 +18,7 @@ from tanbark.counts.partitioned.checkpoint import Checkpoint
 from tanbark.counts.partitioned.cluster import Cluster, ClusterCounts, observe
 from tanbark.counts.partitioned.dask import DaskCluster, PartitionSource, current_client, is_client
 from tanbark.counts.partitioned.spark import SparkCluster, SparkFrame, is_session, is_spark_frame
-from tanbark.errors import InputError, OptionError, nearest
+from tanbark.errors import InputError, OptionError, listed, nearest
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.parts.discretizers import Discretizer, find_cutter
@@ -168,7 +168,7 @@ def as_scan(data: Any, target: str | None, y: Any, sample_weight: Any) -> Scan:
 
 def _check_name(name: object, names: tuple[str, ...]) -> None:
     if name not in names:
-        msg = f"There is no column {name!r}.{nearest(name, names)} The columns are {list(names)[:20]}."
+        msg = f"There is no column {name!r}.{nearest(name, names)} The columns are {listed(names)}."
         raise InputError(msg)
 
 

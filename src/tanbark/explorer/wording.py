@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tanbark.checks import is_number
-from tanbark.errors import OptionError, nearest
+from tanbark.errors import OptionError, listed, nearest
 from tanbark.table import Column, Schema
 
 FACTS = ("purpose", "source", "date", "population", "not_for", "limits", "authors", "contact", "licence", "notes")
@@ -80,7 +80,7 @@ def _node(what: str, name: Any, schema: Schema) -> int:
     if name in schema.names:
         return schema.names.index(str(name))
     msg = f"{what} names {name!r}, which is no column of the model.{nearest(name, schema.names)}"
-    raise OptionError(f"{msg} The columns are {list(schema.names)[:20]}.")
+    raise OptionError(f"{msg} The columns are {listed(schema.names)}.")
 
 
 def _by_column(what: str, given: Mapping[str, Any] | None, schema: Schema) -> dict[int, Any]:

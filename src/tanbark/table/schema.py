@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from tanbark.errors import InputError, nearest
+from tanbark.errors import InputError, listed, nearest
 
 Level = str | int | float | bool
 
@@ -134,5 +134,5 @@ class Schema:
             return name
         if name in self.names:
             return self.names.index(str(name))
-        msg = f"There is no column {name!r}.{nearest(name, self.names)} The columns are {list(self.names)[:20]}."
+        msg = f"There is no column {name!r}.{nearest(name, self.names)} The columns are {listed(self.names)}."
         raise InputError(msg)
