@@ -30,7 +30,9 @@ from tanbark.estimators.parts.discretizers import (
     UniformDiscretizer,
 )
 from tanbark.estimators.parts.discriminative import Discriminative
-from tanbark.estimators.parts.parameters import AWNB, EM, MANB, WANBIA
+from tanbark.estimators.parts.em import EM
+from tanbark.estimators.parts.parameters import MANB
+from tanbark.estimators.parts.weights import AWNB, WANBIA
 from tanbark.estimators.predict_set import PredictionSets
 from tanbark.estimators.reports.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.reports.comparison import Comparison, compare_scores, hommel

@@ -20,9 +20,9 @@ from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble
 from tanbark.graph import Network
 from tanbark.inference.sparse_network import lay_out_trees
 from tanbark.machine import thread_count
-from tanbark.params.context_tree import ContextTree
+from tanbark.params.boosting.trees import BOTH, LEAF, LEFT, RIGHT, Forest, Tree
+from tanbark.params.hierarchical.context_tree import ContextTree
 from tanbark.params.network_file import FORMAT, VERSION, array_document, read_array, read_cpts, read_parents
-from tanbark.params.trees import BOTH, LEAF, LEFT, RIGHT, Forest, Tree
 from tanbark.table import Schema
 from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
 
@@ -179,7 +179,7 @@ def _read_member(document: Any, kinds: list[Coarsening]) -> Member:
 
 
 def _read_tree(document: Any, n_states: int, states: list[int]) -> ContextTree:
-    from tanbark.params import context_kernels
+    from tanbark.params.hierarchical import context_kernels
 
     parts = {name: read_array(document[name], "a tree", kind) for name, kind in WRITTEN.items()}
     children, starts, levels = parts["children"], parts["starts"], parts["levels"]

@@ -21,7 +21,8 @@ from tanbark.errors import OptionError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.options import NetworkOptions
-from tanbark.estimators.parts.parameters import EM, ParameterEstimator
+from tanbark.estimators.parts.em import EM
+from tanbark.estimators.parts.parameters import ParameterEstimator
 from tanbark.estimators.questions.model import Asked, Generative, plain_asked
 from tanbark.estimators.reports import leave_one_out
 from tanbark.estimators.reports.explain import Explained

@@ -24,7 +24,7 @@ from tanbark.evaluation.temperature import best_temperature
 from tanbark.graph import Network
 from tanbark.inference import class_log_prior, joint_log_proba, temper
 from tanbark.params import Smoothing
-from tanbark.params.correction import (
+from tanbark.params.boosting.correction import (
     Families,
     add_corrections,
     complete_fraction,

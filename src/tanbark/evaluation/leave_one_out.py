@@ -25,7 +25,7 @@ from tanbark.inference import class_log_prior, joint_log_proba
 from tanbark.inference.layout import Factors, ends_of, flat_logarithms, lay_out, strides_of
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.params import Hierarchical, MEstimate, Smoothing
-from tanbark.params.context_tree import ContextTree, dense
+from tanbark.params.hierarchical.context_tree import ContextTree, dense
 from tanbark.params.smoothing import context_tree
 from tanbark.table import missing_code
 

@@ -9,7 +9,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.evaluation.leave_one_out import CountedFamilies, TreeFamily
 from tanbark.machine import kernel
-from tanbark.params.context_kernels import NONE, ROOT, passed_on
+from tanbark.params.hierarchical.context_kernels import NONE, ROOT, passed_on
 
 SLACK = 1e-6  # by which sums of weights may differ
 SMALL = 1e-4  # a relative change below this enters a logarithm by two terms of its series

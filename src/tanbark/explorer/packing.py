@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.params.context_tree import ContextTree
-from tanbark.params.correction import Families
-from tanbark.params.trees import Forest
+from tanbark.params.boosting.correction import Families
+from tanbark.params.boosting.trees import Forest
+from tanbark.params.hierarchical.context_tree import ContextTree
 
 WHOLE = ("uint8", "uint16", "uint32")
 

@@ -13,7 +13,7 @@ from tanbark.arrays import Array
 from tanbark.errors import InputError
 from tanbark.export.scored import correction_of, is_pooled, pooled_model, scored_network
 from tanbark.graph import Network
-from tanbark.params.trees import Forest
+from tanbark.params.boosting.trees import Forest
 from tanbark.table import Schema
 
 MARK, END = "# the model goes here\n", "# end of the model\n"

@@ -9,7 +9,7 @@ import numpy as np
 
 from tanbark.arrays import Array, Codes, Floats, Integers
 from tanbark.machine import row_blocks, run_threads, thread_count
-from tanbark.params.context_tree import ContextTree
+from tanbark.params.hierarchical.context_tree import ContextTree
 
 MOST_ENTRIES = 1 << 14  # entries, all classes together, of the largest factor of a row
 WORKSPACE = 1 << 19  # entries of all factors of a row

@@ -19,7 +19,7 @@ from tanbark.arrays import Floats
 from tanbark.checks import check_at_least
 from tanbark.errors import OptionError, find
 from tanbark.graph.spanning import falling_order
-from tanbark.params.context_tree import ContextTree, fit_tree
+from tanbark.params.hierarchical.context_tree import ContextTree, fit_tree
 from tanbark.scores import conditional_mutual_information
 
 LARGEST_ALPHA = 1e100
@@ -180,7 +180,7 @@ class Hierarchical(Smoothing):
         node = axis % counts.ndim - stacked
         if len(shape) == 1 or not families.size:
             return 0.5
-        from tanbark.params import hierarchical_kernels as kernels
+        from tanbark.params.hierarchical import hierarchical_kernels as kernels
 
         orders = np.array([parent_order(family, node) for family in families], np.int64)
         flat = np.ascontiguousarray(families).reshape(len(families), -1)

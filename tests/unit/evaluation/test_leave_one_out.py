@@ -9,8 +9,9 @@ from tanbark.errors import InputError
 from tanbark.evaluation.leave_one_out import LeaveOneOut
 from tanbark.graph import Dag, Network
 from tanbark.inference import class_log_prior, joint_log_proba
-from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate, context_kernels, family_counts, fit
-from tanbark.params.context_tree import NO_WEIGHTS, fit_tree
+from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate, family_counts, fit
+from tanbark.params.hierarchical import context_kernels
+from tanbark.params.hierarchical.context_tree import NO_WEIGHTS, fit_tree
 from tanbark.params.smoothing import context_tree
 from tanbark.table import CodedTable
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tanbark.explorer.packing import pack, pack_families, pack_tree
-from tanbark.params.context_tree import fit_tree
-from tanbark.params.correction import grow_families
+from tanbark.params.boosting.correction import grow_families
+from tanbark.params.hierarchical.context_tree import fit_tree
 
 
 def unpack(packed):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanbark.inference import sparse_kernels, sparse_network
-from tanbark.params.context_tree import dense, fit_tree
+from tanbark.params.hierarchical.context_tree import dense, fit_tree
 
 
 def model(seed, n_features=5, n_parents=2, n_classes=3, n_rows=80, sizes=None):

@@ -59,7 +59,7 @@ def draw_likelihoods(
 
 
 def _draw_member(member: Member, codes: Codes, n_draws: int, seeds: Integers, n_jobs: int | None) -> Floats:
-    from tanbark.params import drawing_kernels
+    from tanbark.params.hierarchical import drawing_kernels
 
     threads = thread_count(n_jobs)
     merged = member.coarsening.apply(codes)

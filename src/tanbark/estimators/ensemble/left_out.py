@@ -8,7 +8,7 @@ from tanbark.arrays import Codes, Floats
 from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import CLASS_PRIOR, Pooled, leave_out_classes
 from tanbark.machine import run_threads, thread_count
-from tanbark.params.context_tree import NO_WEIGHTS
+from tanbark.params.hierarchical.context_tree import NO_WEIGHTS
 from tanbark.table import CodedTable
 
 
@@ -31,7 +31,7 @@ def left_out_likelihoods(member: Member, merged: Codes, weights: Floats | None) 
 
     As in training, missing values are left out together with the parents after the first missing one.
     """
-    from tanbark.params import context_kernels
+    from tanbark.params.hierarchical import context_kernels
 
     codes = np.ascontiguousarray(merged[np.append(member.columns, len(merged) - 1)])
     out = np.zeros((codes.shape[1], member.coarsening.schema.cardinalities[-1]))

@@ -13,7 +13,7 @@ from tanbark.estimators.ensemble.coarsening import Coarsening
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
 from tanbark.inference.sparse_network import SparseNetwork, lay_out_trees, log_likelihoods
-from tanbark.params.context_tree import NO_WEIGHTS, ContextTree, dense, fit_tree
+from tanbark.params.hierarchical.context_tree import NO_WEIGHTS, ContextTree, dense, fit_tree
 from tanbark.scores import mutual_information
 from tanbark.structure.fixed.kdb import feature_order, pair_matrix
 from tanbark.structure.fixed.random_kdb import NOISE, random_kdb
@@ -116,7 +116,7 @@ def learn_member(
 
     Feature parents with whom the full CPT would have more than ``most_cells`` cells are left out.
     """
-    from tanbark.params import context_kernels
+    from tanbark.params.hierarchical import context_kernels
 
     places = np.arange(len(information.candidates))
     relevance = information.relevance[information.candidates]

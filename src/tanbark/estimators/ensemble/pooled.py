@@ -21,8 +21,8 @@ from tanbark.estimators.ensemble.coarsening import Coarsening, coarsen, grid_cou
 from tanbark.estimators.ensemble.dealing import sample_rows
 from tanbark.estimators.ensemble.member import Information, Member, learn_member, measure
 from tanbark.machine import run_threads, thread_count
+from tanbark.params.boosting.trees import Forest, Tree, TreeOptions, add_trees, boost, join_trees
 from tanbark.params.pool import pool_weights
-from tanbark.params.trees import Forest, Tree, TreeOptions, add_trees, boost, join_trees
 from tanbark.table import CodedTable, Schema, missing_code
 from tanbark.table.discretize import random_quantile_cuts
 

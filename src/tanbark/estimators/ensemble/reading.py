@@ -11,7 +11,7 @@ from tanbark.estimators.ensemble.coarsening import coarsen, grid_counts
 from tanbark.estimators.ensemble.member import Member, learn_member, measure
 from tanbark.graph import Network
 from tanbark.inference.sparse_network import lay_out_trees
-from tanbark.params.context_tree import cut_tree
+from tanbark.params.hierarchical.context_tree import cut_tree
 from tanbark.table import CodedTable
 from tanbark.table.discretize import mdlp
 

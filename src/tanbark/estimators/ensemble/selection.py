@@ -18,8 +18,8 @@ from tanbark.estimators.ensemble.dealing import NOTHING, fold_weights, sample_ro
 from tanbark.estimators.ensemble.pooled import BLANKS, FOLDS, ORDER, Plan, Pooled, Training, learn_pooled
 from tanbark.estimators.ensemble.reading import learn_reading
 from tanbark.machine import run_threads, thread_count
+from tanbark.params.boosting.trees import Tree, add_trees
 from tanbark.params.pool import fit_temperature, log_loss, row_losses
-from tanbark.params.trees import Tree, add_trees
 from tanbark.structure.progress import Progress
 from tanbark.table import CodedTable, missing_code
 

@@ -24,7 +24,7 @@ from tanbark.estimators.reports import leave_one_out
 from tanbark.estimators.training import code_further
 from tanbark.inference.sparse_network import lay_out_trees
 from tanbark.machine import run_threads, thread_count
-from tanbark.params.context_tree import fit_tree
+from tanbark.params.hierarchical.context_tree import fit_tree
 from tanbark.table import CodedTable, Schema, missing_code
 
 KEPT_BYTES = 1 << 23  # coded rows of at most this size are kept by fit, to be added to later

@@ -30,8 +30,8 @@ from tanbark.evaluation.discriminative import (
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
 from tanbark.params import Smoothing
-from tanbark.params.correction import RATE
-from tanbark.params.correction_file import list_families, read_families
+from tanbark.params.boosting.correction import RATE
+from tanbark.params.boosting.correction_file import list_families, read_families
 from tanbark.params.normalised import with_changes
 from tanbark.table import Schema
 from tanbark.table.schema_json import demand, is_number, read_list

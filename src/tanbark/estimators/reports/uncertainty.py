@@ -15,7 +15,7 @@ from tanbark.graph import Network
 from tanbark.inference import class_log_prior, normalize, temper
 from tanbark.machine import blocks
 from tanbark.params import Hierarchical, Smoothing
-from tanbark.params.context_tree import dense_counts
+from tanbark.params.hierarchical.context_tree import dense_counts
 from tanbark.params.smoothing import context_tree
 from tanbark.table import missing_code
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from tanbark.arrays import Array, Bools, Floats, Integers
 from tanbark.export.sql.cells import FILLED, FIRST, NO_STATE
-from tanbark.params.context_tree import ContextTree
-from tanbark.params.correction import Families
+from tanbark.params.boosting.correction import Families
+from tanbark.params.hierarchical.context_tree import ContextTree
 
 Cells = dict[int, tuple[Array, Floats]]
 

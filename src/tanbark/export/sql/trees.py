@@ -14,7 +14,7 @@ import numpy as np
 from tanbark.arrays import Floats
 from tanbark.export.sql.text import DECIMALS, Step, join_terms, number, select_step
 from tanbark.export.sql.values import Codes, Rows
-from tanbark.params.trees import LEAF, Forest
+from tanbark.params.boosting.trees import LEAF, Forest
 from tanbark.table import Column, Schema
 
 WORD = 60  # states of one integer

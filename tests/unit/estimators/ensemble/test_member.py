@@ -9,7 +9,7 @@ from tanbark.estimators.ensemble import member as members
 from tanbark.estimators.ensemble.coarsening import merge_to
 from tanbark.estimators.ensemble.member import learn_member, measure
 from tanbark.inference import joint_log_proba
-from tanbark.params.context_tree import dense
+from tanbark.params.hierarchical.context_tree import dense
 from tanbark.structure.fixed import kdb
 from tanbark.table import CodedTable
 

@@ -10,7 +10,7 @@ import naive
 from strategies import make_table
 from tanbark.estimators.ensemble import pooled as pools
 from tanbark.estimators.ensemble.pooled import Plan, class_priors, learn_pooled
-from tanbark.params.trees import add_trees
+from tanbark.params.boosting.trees import add_trees
 from tanbark.table import CodedTable, Column, Schema, missing_code
 from tanbark.table.discretize import mdlp_quantile
 

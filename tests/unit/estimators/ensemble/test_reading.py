@@ -10,7 +10,7 @@ from tanbark.estimators.ensemble.coarsening import merge_to
 from tanbark.estimators.ensemble.member import learn_member, measure
 from tanbark.estimators.ensemble.reading import learn_reading, shorten_member
 from tanbark.inference.sparse_network import log_likelihoods
-from tanbark.params.context_tree import dense
+from tanbark.params.hierarchical.context_tree import dense
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import tanbark as tb
 from tanbark.errors import InputError, OptionError
 from tanbark.estimators.ensemble import stepwise
 from tanbark.estimators.ensemble.stepwise import join_rows, take_out
-from tanbark.params.context_tree import dense
+from tanbark.params.hierarchical.context_tree import dense
 from tanbark.table import CodedTable
 
 

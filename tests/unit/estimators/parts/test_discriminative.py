@@ -15,7 +15,7 @@ from tanbark.estimators import Discriminative
 from tanbark.evaluation.discriminative import Estimated, LeftOut, corrected_families
 from tanbark.export import to_python, to_sql
 from tanbark.inference import class_log_prior, joint_log_proba
-from tanbark.params.correction import add_corrections
+from tanbark.params.boosting.correction import add_corrections
 
 ARCS = [("x0", "class"), ("x1", "class"), ("class", "x2"), ("x0", "x2"), ("x2", "x3")]
 FIXED = {"penalty": 1.0, "rounds": 5}

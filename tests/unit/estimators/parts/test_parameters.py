@@ -15,7 +15,7 @@ import naive
 import tanbark as tb
 from fixtures_small import f500
 from strategies import make_table
-from tanbark.estimators.parts.parameters import least_depths
+from tanbark.estimators.parts.weights import least_depths
 
 NAMES = list("ABWVU")
 ROW = pd.DataFrame([[1, 0, 1, 1, 1]], columns=NAMES)
@@ -256,7 +256,7 @@ def test_depths_of_a_tree():
 def test_the_weight_is_the_mean_of_inverse_roots(monkeypatch, worked):
     """Depths over three trees of 1, 3 and unused."""
     depths = iter([[1.0, 2, 2, 2, 4], [3.0, 1, 1, 1, 4], [math.inf] * 5])
-    monkeypatch.setattr("tanbark.estimators.parts.parameters.least_depths", lambda tree, n: np.array(next(depths)))
+    monkeypatch.setattr("tanbark.estimators.parts.weights.least_depths", lambda tree, n: np.array(next(depths)))
     clf = tb.NaiveBayes(parameters=tb.AWNB(n_trees=3, random_state=0)).fit(*worked)
     assert clf.parameters_.weights_["A"] == approx(0.525783, abs=5e-7)
     assert clf.parameters_.weights_["A"] == approx((1 + 3**-0.5) / 3)

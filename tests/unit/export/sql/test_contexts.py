@@ -7,8 +7,8 @@ import pytest
 
 from tanbark.export.sql.cells import FILLED, NO_STATE
 from tanbark.export.sql.contexts import correction_source, family_cells, likelihood_source
-from tanbark.params.context_tree import dense, fit_tree
-from tanbark.params.correction import add_corrections, grow_families
+from tanbark.params.boosting.correction import add_corrections, grow_families
+from tanbark.params.hierarchical.context_tree import dense, fit_tree
 
 SIZES = [3, 2, 4, 3, 3]  # the last one is the class
 TARGET = 4

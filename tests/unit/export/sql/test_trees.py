@@ -10,7 +10,7 @@ from databases import ask_frame
 from tanbark.export.sql.text import Step, select_step
 from tanbark.export.sql.trees import WORD, features_read, tree_inputs, tree_steps
 from tanbark.export.sql.values import Rows
-from tanbark.params.trees import LEFT, TreeOptions, add_trees, boost, join_trees
+from tanbark.params.boosting.trees import LEFT, TreeOptions, add_trees, boost, join_trees
 from tanbark.table import Column, Schema, missing_code
 
 ENGINES = pytest.mark.parametrize("engine", ["sqlite", "duckdb"])

@@ -138,7 +138,7 @@ def boost(
     rng : Generator, optional
         Draws the columns of each tree where there are too many for one.
     """
-    from tanbark.params import tree_kernels as kernels
+    from tanbark.params.boosting import tree_kernels as kernels
 
     n_rows, n_classes = logits.shape
     n_outputs = 1 if n_classes == 2 else n_classes
@@ -222,7 +222,7 @@ def add_trees(forest: Forest, codes: Codes, logits: Floats, *, n_jobs: int | Non
 
     A missing value goes where those of training went; where there was none, both children count, by their rows.
     """
-    from tanbark.params import tree_kernels as kernels
+    from tanbark.params.boosting import tree_kernels as kernels
 
     threads = thread_count(n_jobs)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
-from tanbark.params.context_tree import ContextTree
+from tanbark.params.hierarchical.context_tree import ContextTree
 
 ROOT = 0
 NONE = -1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.params.correction import Families, FamilyContexts, join_families
+from tanbark.params.boosting.correction import Families, FamilyContexts, join_families
 from tanbark.table.schema_json import demand, is_number, read_list
 
 

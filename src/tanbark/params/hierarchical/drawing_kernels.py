@@ -11,8 +11,8 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
-from tanbark.params.context_kernels import ROOT
-from tanbark.params.context_tree import ContextTree
+from tanbark.params.hierarchical.context_kernels import ROOT
+from tanbark.params.hierarchical.context_tree import ContextTree
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # of the generator SplitMix64, with its two multipliers
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

@@ -13,7 +13,7 @@ import tanbark as tb
 from tanbark.errors import OptionError
 from tanbark.export import to_python, to_sql
 from tanbark.params import Hierarchical, estimate
-from tanbark.params.context_tree import dense, fit_tree
+from tanbark.params.hierarchical.context_tree import dense, fit_tree
 from tanbark.scores import conditional_mutual_information
 
 SHAPES = [(4, 3), (3, 2, 4), (3, 4, 3, 2), (2, 3, 2, 4, 2)]

@@ -89,7 +89,7 @@ def grow_families(
     contexts : (n_families, n_rows) array
         The context of every row: that of the columns before its first missing one.
     """
-    from tanbark.params import context_kernels
+    from tanbark.params.hierarchical import context_kernels
 
     sizes = np.asarray(states, np.int64)
     contexts = np.empty((len(families), codes.shape[1]), np.int32)
@@ -147,7 +147,7 @@ def run_rounds(
     rate : float
         Fraction of a Newton step.
     """
-    from tanbark.params import correction_kernels as kernels
+    from tanbark.params.boosting import correction_kernels as kernels
 
     given = NO_WEIGHTS if weights is None else np.asarray(weights, float)
     rows = LabelledLogits(np.asarray(labels, np.int64), given, logits, np.empty_like(logits))
@@ -166,7 +166,7 @@ def add_corrections(families: Families, codes: Array, logits: Floats, *, n_jobs:
     A family whose node is missing adds nothing; of its parents, those before the first missing one count. A context
     that was not seen has the correction of the longest one that was.
     """
-    from tanbark.params import correction_kernels as kernels
+    from tanbark.params.boosting import correction_kernels as kernels
 
     threads = thread_count(n_jobs)
 
@@ -178,6 +178,6 @@ def add_corrections(families: Families, codes: Array, logits: Floats, *, n_jobs:
 
 def complete_fraction(families: Families, codes: Array) -> Floats:
     """Return the fraction of the families without a missing value, for every row; one if there are no families."""
-    from tanbark.params import correction_kernels as kernels
+    from tanbark.params.boosting import correction_kernels as kernels
 
     return np.asarray(kernels.complete_fractions(families, codes))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import digamma, gammaln
 
-from tanbark.params import context_kernels as kernels
-from tanbark.params.context_tree import ContextTree, cut_tree, dense, fit_tree
+from tanbark.params.hierarchical import context_kernels as kernels
+from tanbark.params.hierarchical.context_tree import ContextTree, cut_tree, dense, fit_tree
 
 
 def rows_of(seed, n=200, states=(3, 2, 4), missing=0.0):

@@ -8,7 +8,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
-from tanbark.params.trees import (
+from tanbark.params.boosting.trees import (
     BOTH,
     COLUMN,
     FRACTION,

@@ -8,7 +8,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
-from tanbark.params.correction import Families, LabelledLogits
+from tanbark.params.boosting.correction import Families, LabelledLogits
 
 LARGEST_STEP = 4.0  # of Newton: where all posteriors are nearly certain, curvature vanishes
 

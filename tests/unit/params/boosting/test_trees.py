@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from tanbark.params.trees import BOTH, LEAF, LEFT, TreeOptions, add_trees, boost, join_trees
+from tanbark.params.boosting.trees import BOTH, LEAF, LEFT, TreeOptions, add_trees, boost, join_trees
 
 MISSING = 255
 
@@ -145,7 +145,7 @@ def test_weights_stand_for_repeated_rows():
 
 
 def test_many_states_and_classes_are_merged_and_columns_drawn(monkeypatch):
-    from tanbark.params import trees
+    from tanbark.params.boosting import trees
 
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 200, (6, 500)).astype(np.uint8)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from tanbark.estimators.reports.uncertainty import Levels
-from tanbark.params import drawing_kernels as kernels
+from tanbark.params.hierarchical import drawing_kernels as kernels
 from tanbark.params.smoothing import context_tree
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tanbark.errors import ModelFileError
-from tanbark.params.correction import add_corrections, grow_families, run_rounds
-from tanbark.params.correction_file import list_families, read_families
+from tanbark.params.boosting.correction import add_corrections, grow_families, run_rounds
+from tanbark.params.boosting.correction_file import list_families, read_families
 
 SIZES = (3, 2, 4, 2, 3)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
-from tanbark.params.context_kernels import NONE, ROOT, count, grow, shrink
+from tanbark.params.hierarchical.context_kernels import NONE, ROOT, count, grow, shrink
 
 
 @kernel

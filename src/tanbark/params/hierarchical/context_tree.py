@@ -73,7 +73,7 @@ def fit_tree(
     contexts : (n_parents + 1, n_rows) array
         The context of every row on every level, -1 beyond a missing value.
     """
-    from tanbark.params import context_kernels as kernels
+    from tanbark.params.hierarchical import context_kernels as kernels
 
     sizes = np.asarray(states, np.int64)
     columns = np.asarray(parents, np.int64)

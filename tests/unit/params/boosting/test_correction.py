@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_softmax, softmax
 
-from tanbark.params import correction_kernels as kernels
-from tanbark.params.correction import (
+from tanbark.params.boosting import correction_kernels as kernels
+from tanbark.params.boosting.correction import (
     LabelledLogits,
     add_corrections,
     complete_fraction,

@@ -1,0 +1,1 @@
+"""Hierarchical CPTs: context trees, their kernels, and draws from their posterior."""
