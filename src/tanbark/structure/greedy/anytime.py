@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 
 import numpy as np
 
-from tanbark.arrays import TIE, Bools
+from tanbark.arrays import TIE, Bools, Integers
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.parent_sets import ParentSets
 from tanbark.structure.rules import Rules, make_dag
@@ -14,7 +15,7 @@ from tanbark.structure.trace import Trace
 
 PERTURBATIONS = 10  # of the best order, in a round
 STRENGTH = 4  # most columns that the first perturbation moves; each round in vain adds one
-STAY, STRAY = 4, 4  # rounds in vain near the best order before one from a random order, and from there before returning
+STAY, STRAY = 4, 4  # rounds in vain near the best order before one from another graph, and from there before returning
 
 
 class OrderSearch:
@@ -24,7 +25,9 @@ class OrderSearch:
     matter of the order alone. The order is improved by moving one column at a time to the place where the score
     gains most. Whenever a column takes a parent set for the first time, the sets that differ from it by one parent are
     counted too, and the search goes on until it chooses nothing new. Then rounds begin from perturbed orders; each round
-    in vain also counts, for every column, the neighbours of the best parent set that the order does not allow.
+    in vain also counts, for every column, the neighbours of the best parent set that the order does not allow. After
+    some rounds in vain the search goes on from another graph, which ``elsewhere`` returns given the best one, and
+    returns to the best order after some more.
 
     Notes
     -----
@@ -33,11 +36,12 @@ class OrderSearch:
     listed beforehand; here they grow along the search.
     """
 
-    def __init__(self, gains: Gains, rules: Rules, arcs: Bools, rng: np.random.Generator) -> None:
-        self._sets = ParentSets(gains, rules)
-        self._sets.absorb()
-        self._order = np.array(make_dag(rules.names, arcs).order, np.int64)
-        self._rng, self._state = rng, rng.integers(1, 1 << 63, 1, np.uint64)
+    def __init__(
+        self, gains: Gains, rules: Rules, arcs: Bools, elsewhere: Callable[[Bools], Bools], rng: np.random.Generator
+    ) -> None:
+        self._sets, self._names, self._elsewhere = ParentSets(gains, rules), rules.names, elsewhere
+        self.enter(arcs)
+        self._state = rng.integers(1, 1 << 63, 1, np.uint64)
         self._least = TIE * max(1.0, abs(float(self._sets.score[self._sets.first[1:] - 1].sum())))
         self.score, self.arcs, self._best = -np.inf, arcs, self._order
 
@@ -47,8 +51,10 @@ class OrderSearch:
         idle = 0
         while idle < patience and perf_counter() < deadline:
             before, turn = self.score, idle % (STAY + STRAY)
-            if idle and turn in (0, STAY):
-                self._order = self._rng.permutation(len(self._order)) if turn else self._best
+            if idle and turn == 0:
+                self._order = self._best
+            elif turn == STAY:
+                self.enter(self._elsewhere(self.arcs))
             chosen = self._grow(PERTURBATIONS, STRENGTH + idle, deadline, trace)
             idle = 0 if self.score > before else idle + 1
             if idle < patience:
@@ -58,10 +64,9 @@ class OrderSearch:
     def enter(self, arcs: Bools) -> None:
         """Go on from the order of a graph, with what was counted on the way to it."""
         self._sets.absorb()
-        names = tuple(map(str, range(len(arcs))))
-        self._order = np.array(make_dag(names, arcs).order, np.int64)
+        self._order = np.array(make_dag(self._names, arcs).order, np.int64)
 
-    def _grow(self, perturbations: int, strength: int, deadline: float, trace: Trace) -> np.ndarray:
+    def _grow(self, perturbations: int, strength: int, deadline: float, trace: Trace) -> Integers:
         """Search the orders, count the neighbours of newly chosen parent sets, and repeat until none is new."""
         from tanbark.structure.greedy import order_kernels as kernels
 

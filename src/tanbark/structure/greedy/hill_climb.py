@@ -153,14 +153,23 @@ def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.
     return Learnt(make_dag(rules.names, arcs), score, History(trace.steps))
 
 
-def _search_orders(
-    state: GraphClimb, walk: Walk, rng: np.random.Generator, trace: Trace, deadline: float
-) -> Learnt:
+def _search_orders(state: GraphClimb, walk: Walk, rng: np.random.Generator, trace: Trace, deadline: float) -> Learnt:
     """Climb over DAGs, then search over orders; the score is never below that of the climb."""
     gains, rules = state.gains, state.rules
+    starts = [state.arcs.copy()]
+
+    def elsewhere(best: Bools) -> Bools:
+        """Climb over equivalence classes from the start, and at later calls from the perturbed best graph."""
+        if starts:
+            begin = GraphClimb(gains, rules, starts.pop())
+        else:
+            begin = GraphClimb(gains, rules, best).perturb(walk.perturbation, rng)
+        other = ClassClimb(gains, rules, begin.arcs, begin.score) if gains.equivalent else begin
+        return ascend(other, Trace(shown=False), deadline=deadline)[1]
+
     trace.add(state.score, "start", 1, 0.0)
     _, arcs = ascend(state, trace, deadline=deadline)
-    orders = OrderSearch(gains, rules, arcs, rng)
+    orders = OrderSearch(gains, rules, arcs, elsewhere, rng)
     orders.run(walk.rounds, deadline, trace)
     for _ in range(walk.restarts):
         if perf_counter() > deadline:
