@@ -2,10 +2,10 @@
 
     python -m benchmarks.learners.graphs --peer pybnesian=PYTHON --peer bnlearn-tabu=Rscript --numbers graphs.json
 
-A case is a network of the folder ``--networks``, a number of rows, a sample, an order of the columns and a score. Tanbark
-runs as it does by default, as plain hill climbing, and with ten times the seconds of ``--pace``, a peer. The distance is
-the structural Hamming distance to the CPDAG of the network. Seconds are those of the processor, except that the time
-limit is by the clock. Every case is written to ``--numbers`` when it is done; a second run goes on where the
+A case is a network of the folder ``--networks``, a number of rows, a sample, an order of the columns and a score.
+Tanbark runs as it does by default, as plain hill climbing, and with ten times the seconds of ``--pace``, a peer. The
+distance is the structural Hamming distance to the CPDAG of the network. Seconds are those of the processor, except that
+the time limit is by the clock. Every case is written to ``--numbers`` when it is done; a second run goes on where the
 first ended, and asks only peers that are new; ``--again`` runs Tanbark anew in the cases that are there.
 ``--report`` prints the table. R finds its packages by R_LIBS.
 """
@@ -50,7 +50,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=3)
     parser.add_argument("--orders", type=int, default=2)
     parser.add_argument("--score", action="append", choices=["bic", "bdeu"])
-    parser.add_argument("--peer", action="append", default=[], help="NAME=PROGRAM: pybnesian, pyagrum, pgmpy, bnlearn-hc…")
+    parser.add_argument(
+        "--peer", action="append", default=[], help="NAME=PROGRAM: pybnesian, pyagrum, pgmpy, bnlearn-hc…"
+    )
     parser.add_argument("--pace", default="pybnesian", help="the peer whose seconds ours are compared with")
     parser.add_argument("--numbers", type=Path, default=Path("build/graphs.json"))
     parser.add_argument("--again", action="store_true", help="run Tanbark anew in all cases")
@@ -128,7 +130,10 @@ def run_case(case: Case, options: argparse.Namespace, before: dict[str, Any]) ->
     codes = np.ascontiguousarray(drawn[:, shuffle])
     place = np.argsort(shuffle)
     truth = [(f"x{place[p]}", f"x{place[c]}") for c, parents in enumerate(network.parents) for p in parents]
-    counts, lines = make_counts(codes), {who: line for who, line in before.items() if who not in OURS or not options.again}
+    counts, lines = (
+        make_counts(codes),
+        {who: line for who, line in before.items() if who not in OURS or not options.again},
+    )
 
     def note(who: str, answer: dict[str, Any]) -> None:
         arcs = [(a, b) for a, b in answer.get("arcs", ())]
@@ -172,7 +177,9 @@ def report(results: list[dict[str, Any]], pace: str) -> str:
             continue
         behind = statistics.median(_best(result) - line["score"] for result, line in mine)
         distance = statistics.mean(line["distance"] for _, line in mine)
-        ratio = statistics.median(line["cpu_seconds"] / result["found"]["tanbark"]["cpu_seconds"] for result, line in mine)
+        ratio = statistics.median(
+            line["cpu_seconds"] / result["found"]["tanbark"]["cpu_seconds"] for result, line in mine
+        )
         lines.append(f"{name:<22}{len(mine):>4}  {behind:>20.1f}  {distance:>9.1f}  {ratio:>11.2f}x")
     return "\n".join(lines)
 
@@ -220,7 +227,9 @@ def main() -> None:
         options.numbers.parent.mkdir(parents=True, exist_ok=True)
         options.numbers.write_text(json.dumps(stored, indent=1) + "\n")
         told = "  ".join(
-            f"{who} {line['score']:.1f} {line['cpu_seconds'] * 1e3:.0f} ms" if "score" in line else f"{who}: {line['error']}"
+            f"{who} {line['score']:.1f} {line['cpu_seconds'] * 1e3:.0f} ms"
+            if "score" in line
+            else f"{who}: {line['error']}"
             for who, line in result["found"].items()
         )
         print(*case, f"true {result['true_score']:.1f} ", told, flush=True)

@@ -1,6 +1,6 @@
 """R bnclassify 0.4.8: wrapper searches on given folds of the car evaluation table; wrappers.json holds its numbers.
 
-R lists the candidates of tan_hc in one direction only, and those of kdb and tan_hc in another order, which decides ties.
+R lists the candidates of tan_hc in one direction only, and those of both in another order, which decides ties.
 """
 
 import json

@@ -14,7 +14,7 @@ from tanbark.structure.rules import Rules, make_dag
 from tanbark.structure.trace import Trace
 
 PERTURBATIONS = 10  # of the best order, in a round
-STRENGTH = 4  # most columns that the first perturbation moves; each round in vain adds one
+STRENGTH = 4  # most columns that a perturbation moves; rounds in vain add to it
 STAY, STRAY = 4, 4  # rounds in vain near the best order before one from another graph, and from there before returning
 
 
@@ -24,7 +24,7 @@ class OrderSearch:
     An order of the columns allows each its best parent set among the columns before it, so that the best graph is a
     matter of the order alone. The order is improved by moving one column at a time to the place where the score
     gains most. Whenever a column takes a parent set for the first time, the sets that differ from it by one parent are
-    counted too, and the search goes on until it chooses nothing new. Then rounds begin from perturbed orders; each round
+    counted too, and the search goes on until it chooses nothing new. Then rounds begin from perturbed orders; a round
     in vain also counts, for every column, the neighbours of the best parent set that the order does not allow. After
     some rounds in vain the search goes on from another graph, which ``elsewhere`` returns given the best one, and
     returns to the best order after some more.
@@ -40,6 +40,7 @@ class OrderSearch:
         self, gains: Gains, rules: Rules, arcs: Bools, elsewhere: Callable[[Bools], Bools], rng: np.random.Generator
     ) -> None:
         self._sets, self._names, self._elsewhere = ParentSets(gains, rules), rules.names, elsewhere
+        self._fixed, self._order = rules.fixed, np.arange(len(arcs))
         self.enter(arcs)
         self._state = rng.integers(1, 1 << 63, 1, np.uint64)
         self._least = TIE * max(1.0, abs(float(self._sets.score[self._sets.first[1:] - 1].sum())))
@@ -55,7 +56,7 @@ class OrderSearch:
                 self._order = self._best
             elif turn == STAY:
                 self.enter(self._elsewhere(self.arcs))
-            chosen = self._grow(PERTURBATIONS, STRENGTH + idle, deadline, trace)
+            chosen = self._grow(PERTURBATIONS, STRENGTH + turn, deadline, trace)
             idle = 0 if self.score > before else idle + 1
             if idle < patience:
                 more = self._sets.promising(chosen)
@@ -73,7 +74,7 @@ class OrderSearch:
         sets = self._sets
         while True:
             begun = perf_counter()
-            listed = kernels.SetList(sets.first, sets.bits, sets.score)
+            listed = kernels.SetList(sets.first, sets.bits, sets.score, self._fixed)
             total, self._order, chosen = kernels.search_orders(
                 listed, self._order, perturbations, strength, self._least, self._state
             )

@@ -226,8 +226,8 @@ def learn(
         Where to begin; by default without any arc but the required ones.
     space : {"orders", "equivalence-classes", "dags"}
         Whether hill climbing is followed by search over orders of the columns (:class:`OrderSearch`); or a step is the
-        best move from any graph equivalent to the one at hand; or from that graph alone. Missing values and "loglik" have
-        no search over orders and are searched over equivalence classes, "loglik" over DAGs.
+        best move from any graph equivalent to the one at hand; or from that graph alone. With missing values,
+        equivalence classes are searched instead of orders, and by "loglik" DAGs.
     patience : int, optional
         Rounds of the search over orders that may follow one another without a new best; 0 stops at its first local
         optimum. By default 3, or as many as the time limit allows.

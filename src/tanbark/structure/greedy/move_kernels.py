@@ -1,7 +1,7 @@
 """Compiled moves of a DAG: the best one, and the paths after it.
 
-``arcs[x, y]`` is the arc x -> y, ``reach[x, y]`` a path from x to y, ``toggle[x, y]`` the gain of adding the arc x -> y,
-or of removing it where it is there.
+``arcs[x, y]`` is the arc x -> y, ``reach[x, y]`` a path from x to y, ``toggle[x, y]`` the gain of adding the arc
+x -> y, or of removing it where it is there.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def best_graph_move(
 @kernel
 def _leads_round(arcs: Array, reach: Array, x: int, y: int) -> bool:
     """Return whether a path leads from x to y beside the arc x -> y."""
+    found = False
     for z in range(len(arcs)):
-        if arcs[x, z] and reach[z, y]:
-            return True
-    return False
+        found |= arcs[x, z] and reach[z, y]
+    return found
 
 
 @kernel

@@ -16,11 +16,12 @@ from tanbark.machine import kernel
 
 
 class SetList(NamedTuple):
-    """Scored parent sets of all columns: where those of a column begin, their members, and their scores."""
+    """Scored parent sets of all columns: where those of a column begin, their members, their scores; required arcs."""
 
     first: Array
     bits: Array
     score: Array
+    fixed: Array
 
 
 class Order(NamedTuple):
@@ -34,7 +35,7 @@ class Order(NamedTuple):
 @kernel
 def has(bits: Array, row: int, column: int) -> bool:
     """Return whether a column is a member of a parent set."""
-    return (bits[row, column >> 6] >> np.uint64(column & 63)) & np.uint64(1) != np.uint64(0)
+    return bool((bits[row, column >> 6] >> np.uint64(column & 63)) & np.uint64(1))
 
 
 @kernel
@@ -45,10 +46,10 @@ def _toggle(mask: Array, column: int) -> None:
 @kernel
 def _fits(bits: Array, row: int, before: Array) -> bool:
     """Return whether all members of a parent set are in a mask."""
-    for word in range(len(before)):
-        if bits[row, word] & ~before[word] != np.uint64(0):
-            return False
-    return True
+    word = 0
+    while word < len(before) and bits[row, word] & ~before[word] == np.uint64(0):
+        word += 1
+    return word == len(before)
 
 
 @kernel
@@ -121,7 +122,7 @@ def settle(sets: SetList, order: Order) -> float:
 
 @kernel
 def best_place(sets: SetList, order: Order, v: int, least: float, before: Array) -> tuple[float, int]:
-    """Return the most that another place of column v gains, and the place; its own if none gains more than ``least``."""
+    """Return the most that another place of column v gains, and the place; its own if none gains over ``least``."""
     # Idea: move v one place at a time. To the right, v may take more parents and the columns it passes lose v; to the
     # left, the columns it passes may take v and v loses them. A changed parent set is looked for on the one side of the
     # present one where it must be. Cost: O(columns) steps, each a scan of a list of parent sets. ``before`` is scratch.
@@ -134,6 +135,8 @@ def best_place(sets: SetList, order: Order, v: int, least: float, before: Array)
     mine, others, most = chosen[v], 0.0, score[first[v]] - score[chosen[v]]
     for at in range(own + 1, len(columns)):
         u = columns[at]
+        if sets.fixed[v, u]:
+            break
         if has(bits, chosen[u], v):
             row = _first_fit(bits, chosen[u] + 1, first[u + 1] - 1, before)
             others += score[row] - score[chosen[u]]
@@ -150,6 +153,8 @@ def best_place(sets: SetList, order: Order, v: int, least: float, before: Array)
     mine, others = chosen[v], 0.0
     for at in range(own - 1, -1, -1):
         u = columns[at]
+        if sets.fixed[u, v]:
+            break
         _toggle(before, u)
         if has(bits, mine, u):
             mine = _first_fit(bits, mine + 1, first[v + 1] - 1, before)
@@ -174,6 +179,19 @@ def _move(order: Order, v: int, target: int) -> None:
         at += step
     order.columns[target] = v
     order.place[v] = target
+
+
+@kernel
+def _nearest(order: Order, fixed: Array, v: int, target: int) -> int:
+    """Return the place nearest to a target that a column can move to without passing an end of a required arc."""
+    at = order.place[v]
+    step = 1 if target > at else -1
+    while at != target:
+        u = order.columns[at + step]
+        if fixed[v, u] or fixed[u, v]:
+            break
+        at += step
+    return int(at)
 
 
 @kernel
@@ -214,7 +232,8 @@ def search_orders(
 ) -> tuple[float, Array, Array]:
     """Ascend from an order, then again from the best one after a few random moves; return the best score found.
 
-    Returns also the order and the parent set of every column. ``strength`` is the most random moves of a perturbation,
+    Returns also the order and the parent set of every column. The order to begin from has the ends of required arcs in
+    their order, and so have all others. ``strength`` is the most random moves of a perturbation,
     ``state`` that of the random numbers, which is advanced.
     """
     n = len(columns)
@@ -227,7 +246,7 @@ def search_orders(
             order.place[kept[place]] = place
         for _ in range(1 + _draw(state, strength)):
             v = _draw(state, n)
-            _move(order, v, _draw(state, n))
+            _move(order, v, _nearest(order, sets.fixed, v, _draw(state, n)))
         total = _ascend(sets, order, least, state)
         if total >= best - least:  # equally good orders are entered too, so that the search does not stay at one
             kept[:] = order.columns

@@ -57,8 +57,9 @@ def learn(
 
     Notes
     -----
-    The other options are those of hill climbing; the time limit is checked after every round as well. Friedman, Nachman and Pe'er (1999), Learning Bayesian network
-    structure from massive datasets: the "sparse candidate" algorithm, section 3.
+    The other options are those of hill climbing; the time limit is checked after every round as well. Friedman, Nachman
+    and Pe'er (1999), Learning Bayesian network structure from massive datasets: the "sparse candidate" algorithm,
+    section 3.
     """
     check_count("n_candidates", n_candidates, least=1)
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)

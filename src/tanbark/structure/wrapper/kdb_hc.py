@@ -16,7 +16,7 @@ def learn(
 ) -> Learnt:
     """Add the arc between features that helps most to naive Bayes, up to ``max_parents`` feature parents of each.
 
-    Candidates are x -> y by x and then y, in both directions; ties go to the earlier. What R's bnclassify calls ``kdb``;
+    Candidates are x -> y by x and then y, in both directions; ties go to the earlier. R's bnclassify calls it ``kdb``;
     Sahami's algorithm is :func:`tanbark.structure.fixed.kdb.learn`.
     """
     check_count("max_parents", max_parents)
