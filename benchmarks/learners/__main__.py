@@ -82,6 +82,7 @@ def our_ways(codes: np.ndarray, score: str) -> dict[str, Callable[[], Any]]:
     frame = pd.DataFrame({f"x{i}": pd.Categorical(codes[:, i].astype(str)) for i in range(codes.shape[1])})
     X, y = frame.iloc[:, :-1], frame.iloc[:, -1]
     return {
+        "tanbark": lambda: learn(make_counts(codes), criterion=score).dag,
         "tanbark, over classes": lambda: (
             learn(make_counts(codes), criterion=score, space="equivalence-classes", tabu=10).dag
         ),

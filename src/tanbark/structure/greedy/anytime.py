@@ -26,8 +26,8 @@ class OrderSearch:
     gains most. Whenever a column takes a parent set for the first time, the sets that differ from it by one parent are
     counted too, and the search goes on until it chooses nothing new. Then rounds begin from perturbed orders; a round
     in vain also counts, for every column, the neighbours of the best parent set that the order does not allow. After
-    some rounds in vain the search goes on from another graph, which ``elsewhere`` returns given the best one, and
-    returns to the best order after some more.
+    some rounds in vain, and once before the first, the search goes on from another graph, which ``elsewhere`` returns
+    given the best one; it returns to the best order after some more.
 
     Notes
     -----
@@ -40,7 +40,7 @@ class OrderSearch:
         self, gains: Gains, rules: Rules, arcs: Bools, elsewhere: Callable[[Bools], Bools], rng: np.random.Generator
     ) -> None:
         self._sets, self._names, self._elsewhere = ParentSets(gains, rules), rules.names, elsewhere
-        self._fixed, self._order = rules.fixed, np.arange(len(arcs))
+        self._fixed, self._order, self._strayed = rules.fixed, np.arange(len(arcs)), False
         self.enter(arcs)
         self._state = rng.integers(1, 1 << 63, 1, np.uint64)
         self._least = TIE * max(1.0, abs(float(self._sets.score[self._sets.first[1:] - 1].sum())))
@@ -49,6 +49,11 @@ class OrderSearch:
     def run(self, patience: float, deadline: float, trace: Trace) -> None:
         """Search until ``patience`` rounds in a row find nothing better, or a deadline; ``arcs`` is the best graph."""
         self._grow(0, STRENGTH, deadline, trace)
+        if patience > 0 and not self._strayed and perf_counter() < deadline:
+            self._strayed = True
+            self.enter(self._elsewhere(self.arcs))
+            self._grow(0, STRENGTH, deadline, trace)
+            self._order = self._best
         idle = 0
         while idle < patience and perf_counter() < deadline:
             before, turn = self.score, idle % (STAY + STRAY)

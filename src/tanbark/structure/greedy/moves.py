@@ -24,7 +24,7 @@ class MovingGraph:
 
     def parents(self, node: int) -> tuple[int, ...]:
         """Return the sorted parents of a node."""
-        return tuple(np.flatnonzero(self.arcs[:, node]).tolist())
+        return tuple(self.arcs[:, node].nonzero()[0].tolist())
 
     def legal(self) -> Bools:
         """Mark the moves, (kind, x, y), that keep the rules and close no cycle."""

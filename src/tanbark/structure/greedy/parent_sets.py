@@ -60,9 +60,8 @@ class ParentSets:
         fresh.sort(key=lambda family: len(family[1]))
         scores: dict[Family, float] = {}
         unknown: list[Family] = []
-        for family in fresh:
+        for family, row in zip(fresh, self._gains.toggles(fresh), strict=True):
             y, parents = family
-            row = self._gains.toggles([family])[0]
             for x in parents:
                 smaller = (y, tuple(p for p in parents if p != x))
                 score = scores.get(smaller, self._scores.get(smaller))
@@ -78,9 +77,8 @@ class ParentSets:
         """Return the families of rows of the list."""
         rows = list(rows)
         member = np.unpackbits(self.bits[rows].view(np.uint8), axis=1, count=self._n, bitorder="little")
-        return [
-            (y, tuple(np.flatnonzero(mine).tolist())) for y, mine in zip(self.child[rows].tolist(), member, strict=True)
-        ]
+        parents = [tuple(mine.nonzero()[0].tolist()) for mine in member]
+        return list(zip(self.child[rows].tolist(), parents, strict=True))
 
     def promising(self, chosen: Integers) -> list[int]:
         """Return for each column the best parent set above the chosen one whose neighbours were not counted."""
