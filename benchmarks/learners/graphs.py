@@ -5,9 +5,9 @@
 A case is a network of the folder ``--networks``, a number of rows, a sample, an order of the columns and a score.
 Tanbark runs as it does by default, as plain hill climbing, and with ten times the seconds of ``--pace``, a peer. The
 distance is the structural Hamming distance to the CPDAG of the network. Seconds are those of the processor; ten times
-are had by doubling ``patience``, which other load does not disturb as it does a time limit. Every case is written to ``--numbers`` when it is done; a second run goes on where the
-first ended, and asks only peers that are new; ``--again`` runs Tanbark anew in the cases that are there.
-``--report`` prints the table. R finds its packages by R_LIBS.
+are had by doubling ``patience``, which other load does not disturb as it does a time limit. Every case is written to
+``--numbers`` when it is done; a second run goes on where the first ended, and asks only peers that are new; ``--again``
+runs Tanbark anew in the cases that are there. ``--report`` prints the table. R finds its packages by R_LIBS.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def test_a_search_over_rows_that_stay_on_the_workers_has_the_bytes_of_one_in_mem
     model = getattr(tb, name)(cv=3, random_state=1, tol=0)
     rows = replace(tb.scan(paths, target="class", batch_rows=3, client=client), max_memory=200)
     ours = saved(model.fit(rows), tmp_path / "a.json")
-    assert model.passes_ >= 2 * len(model.history_) + 3
+    assert model.passes_ >= len(model.history_) + 3  # families of both directions are counted once for all steps
     assert saved(model.fit(frame.drop(columns="class"), frame["class"]), tmp_path / "b.json") == ours
 
 
