@@ -18,7 +18,7 @@ import narwhals as nw
 import numpy as np
 
 from tanbark.errors import InputError, MissingPackageError, find
-from tanbark.table.raw import CodedColumn, RawTable, read_table
+from tanbark.table.raw import CodedColumn, RawTable, read_batch, read_table
 
 PIECE_ROWS = 1 << 20  # row groups are read together up to this many rows
 FORMATS = {
@@ -61,9 +61,7 @@ def is_record_batch(frame: Any) -> bool:
 
 def raw_batch(frame: Any, columns: Sequence[str], plain_text: frozenset[str] = frozenset()) -> RawTable:
     """Turn a record batch or a frame into a raw table with the columns in order."""
-    if is_record_batch(frame):
-        frame = arrow().Table.from_batches([frame])
-    raw = read_table(frame)
+    raw = read_batch(frame) if is_record_batch(frame) else read_table(frame)
     place = {name: column for column, name in enumerate(raw.names or ())}
     if list(place) != list(columns):
         lacking = [name for name in columns if name not in place]

@@ -22,12 +22,16 @@ from tanbark.table.schema import Level
 
 Found = TypeVar("Found")
 
+PLAIN_TYPES = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float", "double"}  # of pyarrow
 EXACT = 2**53  # below this, floats represent whole numbers exactly
 
 
 @dataclass(frozen=True, eq=False)
 class NumberBlock:
-    """Numbers of one or more columns: int64, float64 (NaN is missing) or bool, of shape (n_rows, len(columns))."""
+    """Numbers of one or more columns: int64, float64 (NaN is missing) or bool, of shape (n_rows, len(columns)).
+
+    A single column may also be int8 or uint8, which files are read as without a copy.
+    """
 
     columns: tuple[int, ...]
     values: Array
@@ -154,6 +158,24 @@ def read_table(data: Any) -> RawTable:
     else:
         parts = [_read_series(series, column, names[column]) for column, series in enumerate(frame.iter_columns())]
     return _raw_table(names, len(frame), parts)
+
+
+def read_batch(batch: Any) -> RawTable:
+    """Read a record batch of pyarrow; numbers without missing values are read from its buffers."""
+    names = tuple(map(str, batch.schema.names))
+    if len(set(names)) != len(names):
+        raise _same_names(names)
+    parts = [_read_arrow(array, column, names[column]) for column, array in enumerate(batch.columns)]
+    return _raw_table(names, batch.num_rows, parts)
+
+
+def _read_arrow(array: Any, column: int, name: str) -> NumberBlock | CodedColumn:
+    if str(array.type) in PLAIN_TYPES and array.null_count == 0:
+        values = array.to_numpy()
+        return NumberBlock((column,), (values if values.dtype.itemsize == 1 else _numbers(values)).reshape(-1, 1))
+    import pyarrow
+
+    return _read_series(nw.from_native(pyarrow.chunked_array([array]), series_only=True), column, name)
 
 
 def _raw_table(names: tuple[str, ...] | None, n_rows: int, parts: list[NumberBlock | CodedColumn]) -> RawTable:

@@ -21,9 +21,7 @@ def read(text):
 def mutate(text, draw):
     place, action = draw.randrange(len(text)), draw.randrange(4)
     if action == 0:
-        piece = draw.choice(
-            [",", ";", "(", ")", "}", " ", "0", "table", "default", "-", "nan", '"', "\n", "[", "|"]
-        )
+        piece = draw.choice([",", ";", "(", ")", "}", " ", "0", "table", "default", "-", "nan", '"', "\n", "[", "|"])
         return text[:place] + piece + text[place:]
     if action == 1:
         return text[:place] + text[place + draw.choice([1, 2, 9]) :]
