@@ -145,7 +145,7 @@ def _validation_rows(
 def show(model: str, tables: tuple[str, ...], as_json: bool) -> None:
     """Print a model's network as text, its families, and tables of probabilities.
 
-    MODEL is a model file, or a BIF, XMLBIF, NET or UAI file.
+    MODEL is a model file, or a BIF, XMLBIF, NET, XDSL or UAI file.
 
     \b
     tanbark show model.json
@@ -217,7 +217,7 @@ def _shown(text: str, network: Any) -> dict[str, Any]:
 def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...], max_size: int) -> None:
     """Write a model for another program: as a network file, a picture, a SELECT, or a Python module without imports.
 
-    MODEL is a model file, or a BIF, XMLBIF, NET or UAI file.
+    MODEL is a model file, or a BIF, XMLBIF, NET, XDSL or UAI file.
 
     \b
     tanbark convert model.json --to bif --out model.bif
@@ -289,7 +289,7 @@ def query(
 ) -> None:
     """Return the probabilities of any columns, given any others.
 
-    MODEL is a model file, or a BIF, XMLBIF, NET or UAI file. A number falls into its interval.
+    MODEL is a model file, or a BIF, XMLBIF, NET, XDSL or UAI file. A number falls into its interval.
 
     \b
     tanbark query model.json --evidence smoker=yes --target lungs
