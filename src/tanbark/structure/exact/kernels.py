@@ -160,7 +160,7 @@ def improve_order(order: Array, starts: Array, words: Array, scores: Array, pick
             for step in (-1, 1):
                 trial[:], chosen[:] = order, picked
                 here, place = total, source
-                best, best_place = total + 1e-9, -1
+                best, best_place = total + rounding(total), -1
                 while 0 <= place + step < n:
                     here += _swap(min(place, place + step), trial, chosen, starts, words, scores)
                     place += step
