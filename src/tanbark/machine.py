@@ -3,19 +3,26 @@
 Kernels are plain Python loops that Numba compiles once and keeps on disk. They release the interpreter lock, so
 threads over blocks of columns or rows use every core; results never depend on the number of threads, because each
 task writes to a place of its own. Numba itself is imported with the first kernel, never with ``import tanbark``.
+
+Python handles signals in the main thread only, and there between two of its own instructions only: within a kernel
+Ctrl-C would wait for the kernel's end. Therefore long kernels run on another thread (``run_threads`` with several
+threads or with ``long=True``) while the main one waits, and in their outer loops they ask ``stopping`` whether to
+return early.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache
 from itertools import islice
 from numbers import Integral
 from pathlib import Path
-from threading import Lock, local
+from threading import Lock, current_thread, local, main_thread
 from typing import Any, TypeVar
 
 from tanbark.errors import OptionError
@@ -27,6 +34,12 @@ _announced = False
 _here = local()  # whether this thread belongs to a pool
 _pools: dict[int, ThreadPoolExecutor] = {}
 _pools_lock = Lock()
+
+STOP = "tanbark_stop"  # symbol of the cell that kernels read
+PATIENCE = 1.5  # seconds that an interrupted call waits for its kernels to stop
+_stop = ctypes.c_int64(0)  # whether kernels are to stop
+_interrupts = 0  # how often they were
+_abandoned: set[Future[Any]] = set()  # tasks of interrupted calls that are still running
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -44,25 +57,97 @@ def thread_count(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
-def run_threads(task: Callable[..., Result], arguments: Iterable[Sequence[Any]], threads: int) -> list[Result]:
+def run_threads(
+    task: Callable[..., Result], arguments: Iterable[Sequence[Any]], threads: int, *, long: bool = False
+) -> list[Result]:
     """Call ``task(*args)`` for each of ``arguments``, on up to ``threads`` threads; return the results in order.
 
-    Threads are reused by later calls. A nested call runs its tasks sequentially.
+    Threads are reused by later calls. A nested call runs its tasks sequentially. An interrupt of the main thread stops
+    the kernels of all threads: its own call raises the exception of the signal's handler within about two seconds, and
+    calls of other threads at that time raise KeyboardInterrupt, as their results are not complete.
 
+    Parameters
+    ----------
+    task : callable
+    arguments : iterable of sequences
+    threads : int
+    long : bool
+        Whether the main thread hands even a single task to another thread, so that it can be interrupted. That takes
+        some 50 microseconds.
+
+    Examples
+    --------
     >>> run_threads(max, [(1, 2), (3, 4)], 2)
     [2, 4]
     """
     calls = list(arguments)
-    if threads <= 1 or len(calls) <= 1 or getattr(_here, "working", False):
-        return [task(*args) for args in calls]
-    pool = _pool(min(threads, len(calls)))
-    futures = [pool.submit(task, *args) for args in calls]
+    if getattr(_here, "working", False):
+        return _one_by_one(task, calls)
+    _await_abandoned()
+    before = _interrupts
+    if threads <= 1 or len(calls) <= 1:
+        waits = long and bool(calls) and current_thread() is main_thread()
+        found = _together(task, calls, 1) if waits else _one_by_one(task, calls)
+    else:
+        found = _together(task, calls, min(threads, len(calls)))
+    if _interrupts != before:
+        raise KeyboardInterrupt("The main thread was interrupted, which stops the kernels of every thread.")
+    return found
+
+
+def raise_if_stopping() -> None:
+    """Raise KeyboardInterrupt in a task of an interrupted call; for loops in Python that take long."""
+    if _stop.value and getattr(_here, "working", False):
+        raise KeyboardInterrupt
+
+
+def _one_by_one(task: Callable[..., Result], calls: list[Sequence[Any]]) -> list[Result]:
+    """Run tasks on this thread."""
+    found = []
+    for args in calls:
+        raise_if_stopping()
+        found.append(task(*args))
+    return found
+
+
+def _together(task: Callable[..., Result], calls: list[Sequence[Any]], threads: int) -> list[Result]:
+    """Run tasks on other threads, and wait for them and for signals; on return no task can write any more."""
+    pool = _pool(threads)
+    futures: list[Future[Result]] = []
     try:
+        futures.extend(pool.submit(task, *args) for args in calls)
         return [future.result() for future in futures]
-    finally:
-        for future in futures:
-            future.cancel()
-        wait(futures)  # no task may write after the return
+    except BaseException as error:
+        running = [future for future in futures if not future.cancel()]
+        if any(future.done() and future.exception() is error for future in running):
+            wait(running)
+        else:
+            _interrupt(running)
+        raise
+
+
+def _interrupt(running: list[Future[Any]]) -> None:
+    """Stop the kernels, and wait for the tasks a while; those that are slow to stop are awaited by the next call."""
+    global _interrupts
+    _interrupts += 1
+    _stop.value = 1
+    _abandoned.update(running)
+    wait(running, PATIENCE)
+    _settle()
+
+
+def _settle() -> None:
+    """Let kernels run again if no task of an interrupted call is left."""
+    _abandoned.difference_update([future for future in list(_abandoned) if future.done()])
+    if not _abandoned:
+        _stop.value = 0
+
+
+def _await_abandoned() -> None:
+    """Wait for the tasks of interrupted calls; they share threads and arrays with later ones."""
+    if _abandoned:
+        wait(list(_abandoned))
+        _settle()
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
@@ -82,6 +167,8 @@ def _forget_threads() -> None:
     global _pools_lock
     _pools.clear()
     _pools_lock = Lock()
+    _abandoned.clear()
+    _stop.value = 0
 
 
 if hasattr(os, "register_at_fork"):
@@ -135,6 +222,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
     if config.DISABLE_JIT:
         return function
+    _announce_stop()
     compiled = njit(nogil=True)(function)
     compiled._cache = open_cache(function)
     _announce_first_compilation(compiled._cache.cache_path, function)
@@ -151,6 +239,19 @@ def instruction(twin: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
         return twin if config.DISABLE_JIT else intrinsic(emit)
 
     return wrap
+
+
+@cache
+def _announce_stop() -> None:
+    """Give the linker of compiled code, kept on disk or new, the address of the cell that ``stopping`` loads."""
+    from llvmlite import binding
+
+    binding.add_symbol(STOP, ctypes.addressof(_stop))
+
+
+def is_stopping() -> bool:
+    """Return whether kernels are to stop."""
+    return _stop.value != 0
 
 
 def _announce_first_compilation(folder: str | None, function: Callable[..., Any]) -> None:

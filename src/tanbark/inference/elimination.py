@@ -18,6 +18,7 @@ from tanbark.inference.layout import FlatNetwork, flat_network, once_per_network
 from tanbark.machine import row_blocks, run_threads, thread_count
 
 MAX_ENTRIES = 1 << 27  # of the largest factor
+LONG_ENTRIES = 1 << 20  # of factors from which on a run can be interrupted
 PLANS_KEPT = 512
 UNDERFLOW = 1e-200  # a result below this is computed again in logarithms
 ADVICE = "Observe some of them, ask for fewer, or raise max_entries."
@@ -145,7 +146,8 @@ def _raise_too_large(needed: Cost, limit: int, advice: str) -> None:
 def execute_one(made: Plan, codes: list[int], soft: Floats | None) -> tuple[Floats, float, float, Array]:
     """Run a plan for one row of evidence: the result, its sum, the logarithm of its scale, the best states."""
     row, given = np.array(codes, np.int64), made.cpts if soft is None else np.concatenate([made.cpts, soft])
-    values, total, states = run_kernels.run_one(made.program, made.sizes, given, row, made.n_out)
+    call = (made.program, made.sizes, given, row, made.n_out)
+    ((values, total, states),) = run_threads(run_kernels.run_one, [call], 1, long=made.largest > LONG_ENTRIES)
     if total > UNDERFLOW:
         return values, total, 0.0, states
     several, scale, choices = execute(made, row[None], np.zeros(0) if soft is None else soft)
@@ -189,7 +191,8 @@ def _run(made: Plan, codes: Array, soft: Floats, *, logs: bool, n_jobs: int | No
         run_kernels.run(made.program, made.sizes, given, rows, low, high, logs, values, states)
 
     threads = thread_count(n_jobs)
-    run_threads(work, row_blocks(len(codes), threads, smallest=256), threads)
+    long = made.largest * len(codes) > LONG_ENTRIES
+    run_threads(work, row_blocks(len(codes), threads, smallest=256), threads, long=long)
     return values, states
 
 
