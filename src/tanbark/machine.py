@@ -24,10 +24,17 @@ from tanbark.kernel_cache import open_cache
 
 Result = TypeVar("Result")
 
+alone = False  # whether this process is the command line's, which needs scikit-learn's base classes for nothing
 interprets = True  # whether small work may be done in Python; not where kernels are to be compiled ahead
 _here = local()  # whether this thread belongs to a pool
 _pools: dict[int, ThreadPoolExecutor] = {}
 _pools_lock = Lock()
+
+
+def stand_alone() -> None:
+    """Declare that this process reads saved models for the command line, and that no other code shares it."""
+    global alone
+    alone = "sklearn" not in sys.modules
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -146,10 +153,11 @@ class Kernel:
             return False
         if "numba" not in sys.modules:
             return True
-        found = self._compiled or self._compile()
+        found: Any = self._compiled or self._compile()
         return bool(getattr(found, "nopython_signatures", None) == [] and not found._cache.kept)
 
     def __call__(self, *arguments: Any) -> Any:
+        """Call the compiled function."""
         return (self._compiled or self._compile())(*arguments)
 
     def _compile(self) -> Any:

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
 
 from tanbark.arrays import Floats, Integers
 from tanbark.structure.exact import kernels
@@ -141,6 +139,9 @@ class _Program:
         child = self.child[columns]
         active = self.idle < IDLE
         ones = np.ones(len(columns))
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array
+
         each = csr_array((ones, (child, np.arange(len(columns)))), shape=(self.n, len(columns)))
         solved = linprog(
             self.score[self.starts[child]] - self.score[columns],
