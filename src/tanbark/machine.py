@@ -35,6 +35,8 @@ def stand_alone() -> None:
     """Declare that this process reads saved models for the command line, and that no other code shares it."""
     global alone
     alone = "sklearn" not in sys.modules
+    if alone:
+        sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # pyarrow loads it if it can, for no use here
 
 
 def thread_count(n_jobs: int | None) -> int:

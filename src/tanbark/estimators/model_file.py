@@ -274,11 +274,12 @@ def _from_document(document: Any) -> Any:
 
 def _restore_other(kind: str, document: dict[str, Any]) -> Any:
     """Read a classifier that has a file of its own kind."""
-    from tanbark.estimators import model_file_ensemble as ensembles
+    if kind in ("NetworkEnsemble", "Classifier"):
+        from tanbark.estimators import model_file_ensemble as ensembles
+
+        return ensembles.restore_pooled(document)
     from tanbark.estimators import model_file_others as others
 
-    if kind in ensembles.KINDS:
-        return ensembles.restore_pooled(document)
     return others.restore_text(document) if kind == "TextNaiveBayes" else others.restore_members(document)
 
 
