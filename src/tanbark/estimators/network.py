@@ -11,8 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_positive
@@ -27,6 +25,7 @@ from tanbark.estimators.questions.model import Asked, Generative, plain_asked
 from tanbark.estimators.reports import leave_one_out
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import feature_support, network_counts, proba_interval
+from tanbark.estimators.scikit import check_is_fitted, clone
 from tanbark.evaluation.discriminative import Estimated
 from tanbark.evaluation.folds import make_evaluator
 from tanbark.evaluation.nested import NestedModels

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.errors import InputError
 from tanbark.estimators.encoding import report_unseen
 from tanbark.estimators.scan import open_rows
+from tanbark.estimators.scikit import check_is_fitted
 from tanbark.machine import read_ahead, thread_count
 from tanbark.table.raw import RawTable
 from tanbark.table.sources import Piece, Source

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from tanbark.arrays import Array, Codes, Floats
 from tanbark.counts import MemoryCounts
@@ -211,6 +210,8 @@ class Folds:
 
     def losses(self, logits: Floats) -> Floats:
         """Return the log-loss of all validation rows, one fold after another."""
+        from scipy.special import logsumexp
+
         return np.asarray(logsumexp(logits, axis=1) - logits[np.arange(len(self.labels)), self.labels])
 
     def mean(self, losses: Floats) -> float:

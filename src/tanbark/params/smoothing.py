@@ -19,10 +19,12 @@ from tanbark.arrays import Floats
 from tanbark.checks import check_at_least
 from tanbark.errors import OptionError, find
 from tanbark.graph.spanning import falling_order
+from tanbark.machine import for_work
 from tanbark.params.hierarchical.context_tree import ContextTree, fit_tree
 from tanbark.scores import conditional_mutual_information
 
 LARGEST_ALPHA = 1e100
+MOST_INTERPRETED = 2000  # cells of hierarchical CPTs that are computed before Numba would be imported
 
 
 @dataclass
@@ -185,7 +187,8 @@ class Hierarchical(Smoothing):
         orders = np.array([parent_order(family, node) for family in families], np.int64)
         flat = np.ascontiguousarray(families).reshape(len(families), -1)
         found = np.empty(flat.shape)
-        kernels.prior_masses(flat, shape, node, orders, found)
+        masses = for_work(kernels.prior_masses, flat.size, MOST_INTERPRETED)
+        masses(flat, shape, node, orders, found)
         return found.reshape(counts.shape)
 
 

@@ -18,13 +18,24 @@ import narwhals as nw
 import numpy as np
 
 from tanbark.errors import InputError, MissingPackageError, find
-from tanbark.table.raw import CodedColumn, RawTable, read_batch, read_table
+from tanbark.table.raw import (
+    CodedColumn,
+    NumberBlock,
+    RawTable,
+    plain_numbers,
+    raw_table,
+    read_series,
+    read_table,
+    same_names,
+)
 
 PIECE_ROWS = 1 << 20  # row groups are read together up to this many rows
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".gz": "csv", ".tsv": "tsv", ".arrow": "arrow",
     ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
+
+PLAIN_TYPES = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float", "double"}
 
 Piece = Any
 
@@ -57,6 +68,22 @@ def _reading(what: str) -> Iterator[None]:
 def is_record_batch(frame: Any) -> bool:
     """Return whether something is a record batch of pyarrow."""
     return hasattr(frame, "to_struct_array") and not hasattr(frame, "combine_chunks")  # which tables have
+
+
+def read_batch(batch: Any) -> RawTable:
+    """Read a record batch of pyarrow; numbers without missing values are read from its buffers."""
+    names = tuple(map(str, batch.schema.names))
+    if len(set(names)) != len(names):
+        raise same_names(names)
+    parts = [_read_column(array, column, names[column]) for column, array in enumerate(batch.columns)]
+    return raw_table(names, batch.num_rows, parts)
+
+
+def _read_column(array: Any, column: int, name: str) -> NumberBlock | CodedColumn:
+    if str(array.type) in PLAIN_TYPES and array.null_count == 0:
+        values = array.to_numpy()
+        return NumberBlock((column,), (values if values.dtype.itemsize == 1 else plain_numbers(values)).reshape(-1, 1))
+    return read_series(nw.from_native(arrow().chunked_array([array]), series_only=True), column, name)
 
 
 def raw_batch(frame: Any, columns: Sequence[str], plain_text: frozenset[str] = frozenset()) -> RawTable:

@@ -11,7 +11,7 @@ import pytest
 
 from tanbark.errors import InputError
 from tanbark.table import encode, learn_schema, read_table
-from tanbark.table.raw import is_frame, is_missing, read_batch
+from tanbark.table.raw import is_frame, is_missing
 
 ROWS = {
     "text": ["b", None, "a", "c", "b"],
@@ -299,20 +299,3 @@ def test_what_cannot_be_read_is_refused_by_name(kind):
     data, message = REFUSED[kind]
     with pytest.raises(InputError, match=message):
         read_table(data)
-
-
-def test_a_record_batch_is_read_as_the_table_of_it():
-    columns = {
-        "byte": pa.array([1, -2, 3], pa.int8()), "word": pa.array([1, 2, 70000], pa.uint32()),
-        "gaps": pa.array([1, None, 3], pa.int16()), "real": pa.array([0.5, 1.0, float("nan")], pa.float32()),
-        "big": pa.array([1, 2, 2**63], pa.uint64()), "text": pa.array(["a", None, "b"]),
-        "flag": pa.array([True, False, True]), "level": pa.array(["u", "v", "u"]).dictionary_encode(),
-    }  # fmt: skip
-    batch = pa.RecordBatch.from_pydict(columns)
-    found, expected = read_batch(batch), read_table(pa.Table.from_batches([batch]))
-    assert (found.names, found.n_rows, found.n_columns) == (expected.names, 3, len(columns))
-    for mine, theirs in zip(found.blocks, expected.blocks, strict=True):
-        assert mine.columns == theirs.columns
-        assert np.array_equal(mine.values, theirs.values, equal_nan=mine.values.dtype.kind == "f")
-    for ours, other in zip(found.coded, expected.coded, strict=True):
-        assert (ours.column, ours.levels, ours.codes.tolist()) == (other.column, other.levels, other.codes.tolist())
