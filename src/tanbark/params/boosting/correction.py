@@ -188,6 +188,22 @@ def add_corrections(families: Families, codes: Array, logits: Floats, *, n_jobs:
     run_threads(work, row_blocks(len(logits), threads), threads)
 
 
+def find_contexts(families: Families, codes: Array) -> Array:
+    """Return the longest context seen of every row in every family, (n_families, n_rows)."""
+    from tanbark.params.boosting import correction_kernels as kernels
+
+    return np.asarray(kernels.find_contexts(families, codes))
+
+
+def sum_corrections(contexts: Array, families: Families, fractions: Floats, logits: Floats) -> Floats:
+    """Return logits plus a fraction of the corrections of every row in the contexts that were found."""
+    from tanbark.params.boosting import correction_kernels as kernels
+
+    found = logits.copy()
+    kernels.sum_corrections(contexts, families.sums, fractions, found)
+    return found
+
+
 def complete_fraction(families: Families, codes: Array) -> Floats:
     """Return the fraction of the families without a missing value, for every row; one if there are no families."""
     from tanbark.params.boosting import correction_kernels as kernels
