@@ -34,6 +34,7 @@ class ParameterEstimator(BaseEstimator):
     smoothing: Any = None
     needs_rows = True
     weighs = False
+    completes = False  # whether the counts are completed from rows
     fixed_prior = False  # whether the smoothing may not depend on the counts
 
     def complete(
