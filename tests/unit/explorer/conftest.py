@@ -69,6 +69,7 @@ class Reader:
 
         path = write_page(model, self.folder / "page.html", **options)
         self.tab.goto(f"{path.as_uri()}{scenario}")
+        self.until("window.tanbark?.opened !== undefined")  # the script is unpacked first
         if view is not None:
             self.tab.locator(f"#tab-{view}").click()
         return self
