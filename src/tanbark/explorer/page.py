@@ -23,7 +23,7 @@ from tanbark.files import write_atomic
 SCRIPTS = (
     "shell/registry.js", "inference/evidence.js", "inference/tree.js", "inference/contexts.js",
     "inference/sparse.js", "inference/pool.js", "inference/averages.js", "inference/model.js", "inference/part.js",
-    "inference/queries.js", "inference/questions.js", "inference/decide.js", "inference/sampling.js",
+    "inference/queries.js", "inference/questions.js", "inference/decide.js", "inference/sampling.js", "inference/drawn.js",
     "shell/work.js", "inference/jobs.js", "inference/rows.js", "inference/scenario.js", "shell/elements.js",
     "shell/cards.js", "shell/notes.js", "shell/tables.js", "shell/answer.js", "shell/case.js", "shell/history.js",
     "shell/editor.js", "shell/sheet.js", "shell/shell.js", "views/ask.js", "views/list.js", "panels/why.js",
@@ -158,8 +158,8 @@ def assemble(data: dict[str, Any], *, template: str = "template.html", scripts: 
     style, script, load = "".join(map(_asset, STYLES)), _script(scripts), _asset(LOADER)
     embedded = _embedded(data)
     policy = (
-        f"default-src 'none'; script-src '{_hash(load)}' '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src '{_hash(load)}' '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"
     )
     parts = {
         "policy": html.escape(policy, quote=True),

@@ -183,6 +183,14 @@ class App {
     this.work.run(name, { target: this.target, likelihoods: this.likelihoods, ...args }, done);
   }
 
+  /* A worker of its own, for work that does not end when the evidence changes. */
+  startWork() {
+    const work = new Work(this.model);
+    if (this.work.worker !== null) work.start(this.script, byId("model").textContent);
+    if (this.model.edited) work.worker?.postMessage({ tables: [...this.model.original.keys()].map((node) => [node, this.model.data.tables[node]]) });
+    return work;
+  }
+
   learn(name, value) {
     this[name] = value;
     if (name === "ranges") this.answer.update(this.found);
