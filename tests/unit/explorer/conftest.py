@@ -4,9 +4,9 @@ On a machine without one the tests are skipped with the reason; where TANBARK_RE
 fail.
 """
 
+import json
 import os
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -52,24 +52,57 @@ def browser():
         running.close()
 
 
+class Tabs:
+    """Tabs of one browser that are used again: a new tab costs more than most tests."""
+
+    def __init__(self, browser):
+        self.browser, self.free = browser, {}
+
+    def take(self, options):
+        free = self.free.get(repr(options), [])
+        return free.pop() if free else self.browser.new_context(**options).new_page()
+
+    def give(self, tab, options):
+        """Leave the page, so that nothing of it is left, and keep the tab."""
+        tab.goto("about:blank")
+        if tab.viewport_size != options["viewport"]:
+            tab.set_viewport_size(options["viewport"])
+        self.free.setdefault(repr(options), []).append(tab)
+
+
+@pytest.fixture(scope="session")
+def tabs(browser):
+    return Tabs(browser)
+
+
 class Reader:
     """Somebody who reads a page: opens it, and notes everything that goes wrong."""
 
-    def __init__(self, context, folder):
-        self.tab = context.new_page()
-        self.folder = folder
+    def __init__(self, tab, folder):
+        self.tab, self.folder = tab, folder
         self.wrong, self.asked = [], []
-        self.tab.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.tab.on("console", lambda line: self.wrong.append(line.text) if line.type == "error" else None)
-        self.tab.on("dialog", lambda box: (self.wrong.append(f"dialog {box.message}"), box.dismiss()))
-        self.tab.on("request", lambda request: self.asked.append(request.url))
+        self.listeners = {
+            "pageerror": lambda error: self.wrong.append(str(error)),
+            "console": lambda line: self.wrong.append(line.text) if line.type == "error" else None,
+            "dialog": lambda box: (self.wrong.append(f"dialog {box.message}"), box.dismiss()),
+            "request": lambda request: self.asked.append(request.url),
+        }
+        for event, listener in self.listeners.items():
+            tab.on(event, listener)
+
+    def leave(self):
+        for event, listener in self.listeners.items():
+            self.tab.remove_listener(event, listener)
 
     def open(self, model, *, scenario="", view=None, **options):
         from tanbark.explorer import write_page
 
-        path = write_page(model, self.folder / "page.html", **options)
+        return self.go(write_page(model, self.folder / "page.html", **options), scenario, view=view)
+
+    def go(self, path, scenario="", *, view=None):
+        """Open a page that is there."""
         self.tab.goto(f"{path.as_uri()}{scenario}")
-        self.until("window.tanbark?.opened !== undefined")  # the script is unpacked first
+        self.until("document.getElementById('loading') === null")  # the script is unpacked first
         if view is not None:
             self.tab.locator(f"#tab-{view}").click()
         return self
@@ -81,10 +114,12 @@ class Reader:
 
     def until(self, condition):
         """Wait until an expression is true; the policy of the page forbids Playwright's own way of waiting."""
-        end = time.monotonic() + 30
-        while not self.tab.evaluate(condition):
-            assert time.monotonic() < end, f"it never happens that {condition}"
-            time.sleep(0.01)
+        self.tab.evaluate(
+            f"""new Promise((done, fail) => {{ const end = performance.now() + 30000; const look = () => {{
+            if ({condition}) done();
+            else if (performance.now() > end) fail(new Error({json.dumps(f"it never happens that {condition}")}));
+            else setTimeout(look, 5); }}; look(); }})"""
+        )
         return self
 
     def posterior(self):
@@ -101,18 +136,26 @@ class Reader:
 
 
 @pytest.fixture
-def read(browser, tmp_path):
-    """Open tabs; at the end nothing may have gone wrong and nothing but the file may have been asked for."""
-    contexts, readers = [], []
+def read(tabs, tmp_path):
+    """Open tabs; at the end nothing may have gone wrong and nothing but the file may have been asked for.
 
-    def make(**options):
-        contexts.append(browser.new_context(**({"viewport": {"width": 1400, "height": 900}} | options)))
-        readers.append(Reader(contexts[-1], tmp_path))
-        return readers[-1]
+    ``fresh=True`` takes a tab that nobody uses again: for tests that change the tab itself.
+    """
+    readers = []
+
+    def make(*, fresh=False, **options):
+        options = {"viewport": {"width": 1400, "height": 900}} | options
+        tab = tabs.browser.new_context(**options).new_page() if fresh else tabs.take(options)
+        readers.append((Reader(tab, tmp_path), options, fresh))
+        return readers[-1][0]
 
     yield make
-    for context in contexts:
-        context.close()
-    for reader in readers:
+    for reader, options, fresh in readers:
+        reader.leave()
+        if fresh:
+            reader.tab.context.close()
+        else:
+            tabs.give(reader.tab, options)
+    for reader, *_ in readers:
         assert reader.wrong == []
         assert all(address.startswith(("file:", "about:", "data:", "blob:")) for address in reader.asked)

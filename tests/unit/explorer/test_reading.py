@@ -356,7 +356,7 @@ def background(reader):
 
 def test_light_dark_narrow_and_print(read, clinic, tmp_path):
     clf, _ = clinic
-    light = read(color_scheme="light").open(clf, view="list")
+    light = read(color_scheme="light", fresh=True).open(clf, view="list")
     dark = read(color_scheme="dark").open(clf, view="list")
     assert min(background(light)) > 200
     assert max(background(dark)) < 60

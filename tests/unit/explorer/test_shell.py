@@ -137,9 +137,7 @@ def test_questions_follow_an_order_or_groups_that_the_page_has(read, ward, tmp_p
         ({"groups": [{"title": "Signs", "nodes": list(range(10, 20))}]}, "Signs", "sign"),
     ):
         assemble(data | arrangement).save(tmp_path / "ordered.html")
-        reader = read()
-        reader.tab.goto((tmp_path / "ordered.html").as_uri())
-        reader.wait()
+        reader = read().go(tmp_path / "ordered.html").wait()
         assert first in shown(reader, "#question")
         reader.tab.locator("#skip").click()
         reader.wait()
@@ -347,11 +345,11 @@ def test_the_worker_works_and_without_one_the_page_does(read, ward, tmp_path):
     scenario = "#sign%209=1&lab%203==12.5"
     reader = read().open(clf, scenario=scenario).wait()
     assert reader.tab.evaluate("tanbark.app.work.worker !== null")
-    alone = read()
+    alone = read(fresh=True)
     alone.tab.add_init_script("delete window.Worker")
     alone.open(clf, scenario=scenario).wait()
     assert alone.tab.evaluate("tanbark.app.work.worker === null")
-    broken = read()
+    broken = read(fresh=True)
     broken.tab.add_init_script(
         """const Real = window.Worker; window.Worker = function () {
         return new Real(URL.createObjectURL(new Blob(["throw new Error('no')"]))); }"""

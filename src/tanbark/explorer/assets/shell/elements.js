@@ -26,7 +26,7 @@ function byId(id) {
 /* A probability for people: more digits near 0 and 1, and in words beyond. */
 function percent(p, short = false) {
   if (p === 0) return "0 %";
-  if (p === 1) return "100 %";
+  if (p > 1 - 1e-14) return "100 %"; // up to rounding
   if (p < 1e-4) return short ? "< 0.01 %" : "below 0.01 %";
   if (p > 1 - 1e-4) return short ? "> 99.99 %" : "above 99.99 %";
   const value = 100 * p;
