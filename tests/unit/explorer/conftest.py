@@ -9,7 +9,11 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+
+import tanbark as tb
 
 FLAGS = [
     "--no-sandbox",
@@ -159,3 +163,86 @@ def read(tabs, tmp_path):
     for reader, *_ in readers:
         assert reader.wrong == []
         assert all(address.startswith(("file:", "about:", "data:", "blob:")) for address in reader.asked)
+
+
+# ---------------------------------------------------------------------- models that many tests read
+
+
+@pytest.fixture(scope="session")
+def ward():
+    """A classifier of twenty features, numbers and categories, of which some say nothing."""
+    rng = np.random.default_rng(2)
+    n = 600
+    y = rng.integers(0, 2, n)
+    X = pd.DataFrame({f"lab {k}": np.round(rng.normal(10 + (k < 6) * (1 + k / 3) * y, 2), 1) for k in range(10)})
+    for k in range(10):
+        X[f"sign {k}"] = np.where(rng.random(n) < 0.1 * k / 3, y, rng.integers(0, 2, n))
+    return tb.TAN().fit(X, pd.Series(y, name="outcome").map({0: "well", 1: "ill"})), X
+
+
+@pytest.fixture(scope="session")
+def letters():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 26, 2000)
+    X = pd.DataFrame({f"x{k}": (y * (k + 3) + rng.integers(0, 6, 2000)) % 7 for k in range(5)})
+    return tb.NaiveBayes().fit(X, pd.Series(y, name="letter").map(lambda k: chr(65 + k))), X
+
+
+@pytest.fixture(scope="session")
+def forest():
+    """A TAN forest of 24 features, some of them numbers, some without arcs to other features."""
+    rng = np.random.default_rng(3)
+    n = 600
+    y = rng.integers(0, 2, n)
+    columns = {}
+    for k in range(24):
+        if k % 6 == 5:
+            x = rng.integers(0, 2, n)
+        else:
+            before = columns[f"feature {(k - 1) // 2}"] if k and (k - 1) // 2 % 6 != 5 else rng.integers(0, 3, n)
+            x = np.where(rng.random(n) < 0.7, np.round(before).astype(int) % 3, rng.integers(0, 3, n))
+        x = np.where(rng.random(n) < 0.15, y, x)
+        columns[f"feature {k}"] = x + rng.normal(0, 0.1, n) if k % 4 == 0 else x
+    X = pd.DataFrame({name: x if x.dtype == float else x.astype(str) for name, x in columns.items()})
+    return tb.TAN(criterion="bic").fit(X, pd.Series(y, name="label").map({0: "no", 1: "yes"})), X
+
+
+@pytest.fixture(scope="session")
+def many():
+    """Naive Bayes of 70 features."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 120)
+    X = pd.DataFrame(
+        {f"x{k}": np.where(rng.random(120) < 0.3, y, rng.integers(0, 3, 120)).astype(str) for k in range(70)}
+    )
+    return tb.NaiveBayes().fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def clinic():
+    """A classifier with intervals, categories, numbers that are categories, and truth values."""
+    rng = np.random.default_rng(4)
+    n = 500
+    y = rng.integers(0, 2, n)
+    X = pd.DataFrame(
+        {
+            "age": np.round(rng.normal(50 + 8 * y, 12), 1),
+            "town": rng.choice(["Oslo", "Bergen, west", 'the "old" port'], n),
+            "visits": rng.integers(1, 5, n) + y,
+            "smoker": rng.random(n) < 0.3 + 0.3 * y,
+        }
+    )
+    return tb.TAN().fit(X, pd.Series(y, name="ill").map({0: "no", 1: "yes"})), X
+
+
+@pytest.fixture
+def graph(read):
+    """Open the Graph view of a model, without motion."""
+
+    def show(model, **options):
+        reader = read(**({"reduced_motion": "reduce"} | options)).open(model)
+        reader.tab.locator("#tab-graph").click()
+        reader.tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return reader
+
+    return show

@@ -64,6 +64,7 @@ def test_the_page_is_small_and_holds_its_sources_as_they_are_written(model):
     script, style, data, _, _ = parts(page)
     assert len(page.encode()) - len(data) < 200_000
     assert make_page(model()).html == page
+    assert (script + page).count("http") <= 3  # the name of SVG, and two settings of the head
     assert style == "".join(map(_asset, STYLES))
     used = [name for name in {*SCRIPTS, *TEXT_SCRIPTS} if _asset(name) in script]
     assert set(used) in (set(SCRIPTS), set(TEXT_SCRIPTS))
