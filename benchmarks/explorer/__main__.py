@@ -146,6 +146,25 @@ def measure_all(only: str | None) -> list[dict[str, Any]]:
     return [line | {"chromium": version} for line in lines]
 
 
+def markdown(record: dict[str, Any]) -> str:
+    """Write the table of the documentation: both windows and views together, the worst of them."""
+    lines = record["lines"]
+    table = ["| model | script | layout | credible interval, all values known |", "|---|--:|--:|--:|"]
+    for name in dict.fromkeys(line["model"] for line in lines):
+        own = [line for line in lines if line["model"] == name]
+        worst = {
+            key: max((line[key] for line in own if key in line), default=None)
+            for key in ("script", "layout", "job, all")
+        }
+        cells = ["-" if value is None else f"{value:.0f} ms" for value in worst.values()]
+        table.append(f"| {name} | {' | '.join(cells)} |")
+    loads = [line["load"] for line in lines]
+    table.append(
+        f"\nThe load of the machine ({record['cores']} cores) was {min(loads):.0f} to {max(loads):.0f} meanwhile."
+    )
+    return "\n".join(table)
+
+
 def row(line: dict[str, Any]) -> str:
     cells = "".join(f"{line.get(name, float('nan')):10.1f}" for name in COLUMNS)
     return f"{line['model']:<28}{line['window']:>10}{line['view']:>6}{line['kb']:>8}{line['load']:>6.1f}{cells}"

@@ -52,7 +52,7 @@ class AnswerBar {
     const label = model.label(target, found.best);
     this.label.textContent = label;
     this.label.title = label;
-    this.value.textContent = percent(found.probabilities[found.best]);
+    this.value.textContent = percent(beside(found.probabilities, found.best), window.innerWidth < 600);
     const order = Array.from(found.probabilities.keys()).sort((a, b) => found.probabilities[b] - found.probabilities[a] || a - b);
     const second = order[1];
     this.second.textContent = second === undefined ? "" : `then ${model.label(target, second)} ${percent(found.probabilities[second])}`;
@@ -70,7 +70,7 @@ class AnswerBar {
     const { model, target, ranges } = app;
     if (found.impossible) return ["impossible case", "this is the prior"];
     if (model.pool !== null && !model.pooled(target)) return ["", "from the network to read"];
-    const range = ranges === null ? (hasIntervals(model, target) ? "interval …" : "") : `90 % interval ${percent(ranges[found.best][0])} to ${percent(ranges[found.best][1])}`;
+    const range = ranges === null ? (hasIntervals(model, target) ? "interval …" : "") : `90 % interval ${rangeText(ranges[found.best])}`;
     if (ranges !== null && isUnsure(app, found, second, threshold)) return ["not sure", range];
     if (threshold === null || found.probabilities[found.best] >= threshold) return ["", range];
     return [`decide ${model.label(target, second)}`, `its threshold is ${percent(1 - threshold)}`];
@@ -101,10 +101,10 @@ class AnswerBar {
     const p = found.probabilities[state];
     const range = app.ranges?.[state] ?? null;
     row.scale.update(p, app.model.priors[app.target][state], range, null);
-    row.value.textContent = percent(p);
+    row.value.textContent = percent(beside(found.probabilities, state));
     row.value.dataset.exact = p;
     row.value.title = `${p}`;
-    row.range.textContent = range === null ? "" : `90 % interval ${percent(range[0])} to ${percent(range[1])}`;
+    row.range.textContent = range === null ? "" : `90 % interval ${rangeText(range)}`;
     return row.element;
   }
 }

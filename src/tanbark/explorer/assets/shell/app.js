@@ -199,7 +199,7 @@ class App {
 
   announce() {
     const { model, found, target } = this;
-    byId("live").textContent = `${model.names[target]}: ${model.label(target, found.best)} ${percent(found.probabilities[found.best])}`;
+    byId("live").textContent = `${model.names[target]}: ${model.label(target, found.best)} ${percent(beside(found.probabilities, found.best))}`;
   }
 
   /* ------------------------------------------------------------ messages and dialogs */

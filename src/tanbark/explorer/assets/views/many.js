@@ -207,7 +207,7 @@ class ManyRows {
   }
 
   probability(row) {
-    return this.probabilities[row * this.n + this.best[row]];
+    return beside(this.probabilities.subarray(row * this.n, (row + 1) * this.n), this.best[row]);
   }
 
   /* The fields of a row, read from the file again. */
