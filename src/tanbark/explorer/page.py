@@ -21,16 +21,16 @@ from tanbark.explorer.text import text_data
 from tanbark.files import write_atomic
 
 SCRIPTS = (
-    "shell/registry.js", "inference/evidence.js", "inference/tree.js", "inference/contexts.js",
-    "inference/sparse.js", "inference/pool.js", "inference/averages.js", "inference/model.js", "inference/part.js",
-    "inference/queries.js", "inference/questions.js", "inference/decide.js", "inference/sampling.js", "inference/drawn.js",
-    "shell/work.js", "inference/jobs.js", "inference/rows.js", "inference/scenario.js", "shell/elements.js",
-    "shell/cards.js", "shell/notes.js", "shell/tables.js", "shell/answer.js", "shell/case.js", "shell/history.js",
-    "shell/editor.js", "shell/sheet.js", "shell/shell.js", "views/ask.js", "views/list.js", "panels/why.js",
-    "panels/whatif.js", "panels/typical.js", "graph/colours.js", "graph/viewport.js", "graph/nodes.js",
-    "graph/arcs.js", "graph/legend.js", "graph/names.js", "graph/minimap.js", "graph/picture.js", "graph/graph.js",
-    "views/csv.js", "views/many.js", "views/rowsview.js", "views/about.js", "panels/tornado.js",
-    "panels/decidepanel.js", "views/separation.js", "views/elimination.js", "views/teach.js", "shell/app.js",
+    "shell/registry.js", "inference/evidence.js", "inference/tree.js", "inference/contexts.js", "inference/sparse.js",
+    "inference/pool.js", "inference/averages.js", "inference/model.js", "inference/part.js", "inference/queries.js",
+    "inference/questions.js", "inference/decide.js", "inference/sampling.js", "inference/drawn.js", "shell/work.js",
+    "inference/jobs.js", "inference/rows.js", "inference/scenario.js", "shell/elements.js", "shell/cards.js",
+    "shell/notes.js", "shell/tables.js", "shell/answer.js", "shell/case.js", "shell/history.js", "shell/editor.js",
+    "shell/sheet.js", "shell/shell.js", "views/ask.js", "views/list.js", "panels/why.js", "panels/whatif.js",
+    "panels/typical.js", "graph/colours.js", "graph/viewport.js", "graph/nodes.js", "graph/arcs.js",
+    "graph/legend.js", "graph/names.js", "graph/minimap.js", "graph/picture.js", "graph/graph.js", "views/csv.js",
+    "views/many.js", "views/rowsview.js", "views/about.js", "panels/tornado.js", "panels/decidepanel.js",
+    "views/separation.js", "views/elimination.js", "views/pathdrawing.js", "views/teach.js", "shell/app.js",
     "shell/boot.js",
 )  # fmt: skip
 TEXT_SCRIPTS = (
