@@ -66,6 +66,11 @@ def run_otherwise(folder: Path, path: Path) -> None:
                     cells.append(path, {**found, "correct": right, "train": len(train)})
 
 
+def rows_in_file(folder: Path, name: str) -> int:
+    """Count the rows of a file, with those that have missing values."""
+    return len(pd.read_csv(folder / f"{name}.csv.gz", usecols=["class"]))
+
+
 def collect(folder: Path, path: Path) -> dict:
     """Average the folds of every method on every set."""
     done, sets = cells.load(path), []
@@ -84,7 +89,7 @@ def collect(folder: Path, path: Path) -> dict:
             "set": row["file"], "lecture_name": row["dataset"], "rows": table.n_rows,
             "features": table.schema.target, "classes": table.schema.cardinalities[-1], "methods": found,
             "lecture": row["accuracy_percent"], "lecture_selected": row["GBN_selected_attributes"],
-            "hash": data.file_hash(folder, row["file"]),
+            "hash": data.file_hash(folder, row["file"]), "rows_in_file": rows_in_file(folder, row["file"]),
         })  # fmt: skip
     otherwise = {}
     for name in OTHERWISE:
@@ -115,7 +120,8 @@ def render(found: dict) -> str:
     head = ["data set", "GBN", "BAN", "TAN", "NBC", "GBN: features used"]
     parts = {
         "table": markdown(head, [*rows, ["average", *averages, ""]]), "otherwise": otherwise_table(found),
-        "searches": searches_table(found), "made": made(found),
+        "searches": searches_table(found), "implied": implied_table(found), "made": made(found),
+        **{name.replace(",", "").replace(" ", "_"): f"{value:.1f}" for name, value in distances(found).items()},
     }  # fmt: skip
     text = TEMPLATE.read_text()
     for name, part in parts.items():
@@ -133,29 +139,53 @@ def otherwise_table(found: dict) -> str:
     return markdown(["data set", *METHODS], rows)
 
 
+def distances(found: dict) -> dict[str, float]:
+    """Sum, over the sets, the distances from the lecture's accuracies and from its numbers of features."""
+    away = {}
+    for method in ("GBN", "GBN by tests", "BAN", "BAN by tests"):
+        pairs = [(one["methods"][method]["accuracy"], one["lecture"][COLUMNS[method]]["mean"]) for one in found["sets"]]
+        away[method] = sum(abs(100 * ours - told) for ours, told in pairs)
+    for method in ("GBN", "GBN by tests"):
+        used = [(one["methods"][method]["blanket"], features(one["lecture_selected"])) for one in found["sets"]]
+        away[f"{method}, features"] = sum(abs(ours - told) for ours, told in used)
+    return away
+
+
+def features(told: str) -> float:
+    """Read how many features the lecture's GBN uses: the middle of "10-11/16"."""
+    return mean(float(end) for end in told.split("/")[0].split("-"))
+
+
 def searches_table(found: dict) -> str:
     """Set graphs by hill climbing and by tests of independence beside the lecture's, with the summed distance."""
-    rows, away = [], dict.fromkeys(("GBN", "GBN by tests", "BAN", "BAN by tests"), 0.0)
-    used = {"GBN": 0.0, "GBN by tests": 0.0}
+    rows, away = [], distances(found)
     for one in found["sets"]:
         line = [one["lecture_name"]]
         for column in ("GBN", "BAN"):
-            told = one["lecture"][column]["mean"]
-            for method in (column, f"{column} by tests"):
-                percent = 100 * one["methods"][method]["accuracy"]
-                away[method] += abs(percent - told)
-                line.append(f"{percent:.2f}")
-            line.append(f"{told:.2f}")
-        told = one["lecture_selected"]
-        ends = [float(end) for end in told.split("/")[0].split("-")]
-        for method in used:
-            used[method] += abs(one["methods"][method]["blanket"] - sum(ends) / len(ends))
-        line.append(" / ".join(f"{one['methods'][m]['blanket']:.1f}" for m in used) + f" ({told})")
-        rows.append(line)
-    total = [f"**{away['GBN']:.1f}**", f"**{away['GBN by tests']:.1f}**", "", f"**{away['BAN']:.1f}**"]
-    total += [f"**{away['BAN by tests']:.1f}**", "", " / ".join(f"**{value:.1f}**" for value in used.values())]
-    head = ["data set"] + [f"{c} {how}" for c in ("GBN", "BAN") for how in ("climbing", "by tests", "lecture")]
-    return markdown([*head, "GBN: features used"], [*rows, ["summed distance from the lecture", *total]])
+            line += [f"{100 * one['methods'][m]['accuracy']:.2f}" for m in (column, f"{column} by tests")]
+            line.append(f"{one['lecture'][column]['mean']:.2f}")
+        used = " / ".join(f"{one['methods'][m]['blanket']:.1f}" for m in ("GBN", "GBN by tests"))
+        rows.append([*line, f"{used} ({one['lecture_selected']})"])
+    total = [f"**{away[m]:.1f}**" for m in ("GBN", "GBN by tests", "BAN", "BAN by tests")]
+    used = " / ".join(f"**{away[f'{m}, features']:.1f}**" for m in ("GBN", "GBN by tests"))
+    rows.append(["summed distance from the lecture", *total[:2], "", *total[2:], "", used])
+    head = [f"{c} {how}" for c in ("GBN", "BAN") for how in ("climbing", "by tests", "lecture")]
+    return markdown(["data set", *head, "GBN: features used"], rows)
+
+
+def implied_table(found: dict) -> str:
+    """Give the number of tested rows of which each ± would be the standard error: p (1 - p) / error²."""
+    rows = []
+    for one in found["sets"]:
+        implied = []
+        for told in one["lecture"].values():
+            if told["plus_minus"]:
+                share, error = told["mean"] / 100, told["plus_minus"] / 100
+                implied.append(share * (1 - share) / error**2)
+        third = one["rows_in_file"] / 3
+        between = f"{min(implied):,.0f} to {max(implied):,.0f}"
+        rows.append([one["lecture_name"], between, f"{one['rows_in_file']:,}", f"{third:,.0f}"])
+    return markdown(["data set", "tested rows that the ± imply", "rows of the file", "a third of them"], rows)
 
 
 def made(found: dict) -> str:

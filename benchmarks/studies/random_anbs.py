@@ -10,6 +10,7 @@ in a random order, each with up to two parents among the earlier ones, Dirichlet
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import time
 from pathlib import Path
@@ -39,6 +40,10 @@ CLASSES, STATES = 3, 2
 TRUTHS = {"anb": "an augmented naive Bayes", "dag": "a general network"}
 METHODS = {"RAI-GBN": "rai-gbn", "RAI-ANB": "rai-anb"}
 COLOURS = {"RAI-GBN": "#c0504d", "RAI-ANB": "#2f6b3f"}
+AVERAGED = (
+    "cpu", "tests", "order", "splits", "parts", "after_order_0", "true", "found", "missed", "extra", "class_arcs",
+    "best", "accuracy",
+)  # fmt: skip
 MEASURES = {
     "tests": "tests of independence", "cpu": "processor seconds", "splits": "splits",
     "missed": "edges between features missed", "accuracy": "accuracy",
@@ -60,7 +65,9 @@ def sample(dag: Dag, rows: int, rng: np.random.Generator) -> tuple[CodedTable, l
     """Draw CPTs and rows."""
     n = len(dag.names) - 1
     states = [STATES] * n + [CLASSES]
-    columns = [Column(name, "category", "text", tuple(map(str, range(r)))) for name, r in zip(dag.names, states, strict=True)]
+    columns = [
+        Column(name, "category", "text", tuple(map(str, range(r)))) for name, r in zip(dag.names, states, strict=True)
+    ]
     codes, cpts = np.zeros((n + 1, rows), np.int64), [np.zeros(0)] * (n + 1)
     for node in dag.order:
         shape = [states[p] for p in dag.parents[node]]
@@ -117,33 +124,36 @@ def run(n: int, truth: str, seed: int) -> list[dict]:
 
 def collect(path: Path) -> dict:
     """Average over the networks of every size."""
-    told = list(read(path))
-    keys = ("cpu", "tests", "order", "splits", "parts", "after_order_0", "true", "found", "missed", "extra", "class_arcs", "best", "accuracy")
-    rows = []
-    for truth in TRUTHS:
-        for n in SIZES:
-            for method in METHODS:
-                mine = [c for c in told if (c["truth"], c["features"], c["method"]) == (truth, n, method)]
-                if mine:
-                    spread = {f"{k}_sd": round(stdev(c[k] for c in mine), 6) if len(mine) > 1 else 0.0 for k in MEASURES}
-                    means = {k: round(mean(c[k] for c in mine), 6) for k in keys}
-                    rows.append({"truth": truth, "features": n, "method": method, "networks": len(mine), **means, **spread})
-    pairs = {}
-    for truth in TRUTHS:
-        both = {m: {(c["features"], c["seed"]): c for c in told if c["truth"] == truth and c["method"] == m} for m in METHODS}
-        common = sorted(both["RAI-ANB"].keys() & both["RAI-GBN"].keys())
-        pairs[truth] = {"networks": len(common)} | {
-            f"fewer_{key}": sum(both["RAI-ANB"][k][key] < both["RAI-GBN"][k][key] for k in common) for key in ("tests", "cpu", "splits", "missed")
-        } | {f"more_{key}": sum(both["RAI-ANB"][k][key] > both["RAI-GBN"][k][key] for k in common) for key in ("splits", "parts", "accuracy")}
+    told, rows = list(read(path)), []
+    for truth, n, method in itertools.product(TRUTHS, SIZES, METHODS):
+        mine = [c for c in told if (c["truth"], c["features"], c["method"]) == (truth, n, method)]
+        if mine:
+            means = {key: round(mean(c[key] for c in mine), 6) for key in AVERAGED}
+            spread = {f"{key}_sd": round(stdev(c[key] for c in mine), 6) if mine[1:] else 0.0 for key in MEASURES}
+            rows.append({"truth": truth, "features": n, "method": method, "networks": len(mine), **means, **spread})
     command = "python -m benchmarks.studies.random_anbs"
+    pairs = {truth: count_pairs([c for c in told if c["truth"] == truth]) for truth in TRUTHS}
     return {"command": command, **origin(), "seeds": [0, NETWORKS - 1], "rows": ROWS, "results": rows, "pairs": pairs}
+
+
+def count_pairs(told: list[dict]) -> dict[str, int]:
+    """Count the networks on which RAI-ANB has less, or more, of something than RAI-GBN."""
+    both = {m: {(c["features"], c["seed"]): c for c in told if c["method"] == m} for m in METHODS}
+    pairs = [(both["RAI-ANB"][key], both["RAI-GBN"][key]) for key in both["RAI-ANB"].keys() & both["RAI-GBN"].keys()]
+    found = {"networks": len(pairs)}
+    for key in ("tests", "cpu", "splits", "parts", "missed", "accuracy"):
+        found[f"{'less' if key == 'accuracy' else 'fewer'}_{key}"] = sum(one[key] < other[key] for one, other in pairs)
+        found[f"more_{key}"] = sum(one[key] > other[key] for one, other in pairs)
+    return found
 
 
 def table(found: dict, truth: str) -> str:
     """Write one line per size: both methods, RAI-GBN before RAI-ANB."""
     lines = []
     for n in SIZES:
-        two = [r for m in METHODS for r in found["results"] if (r["truth"], r["features"], r["method"]) == (truth, n, m)]
+        two = [
+            r for m in METHODS for r in found["results"] if (r["truth"], r["features"], r["method"]) == (truth, n, m)
+        ]
         if len(two) < 2:
             continue
         both = {key: [one[key] for one in two] for key in two[0]}
@@ -163,7 +173,7 @@ def table(found: dict, truth: str) -> str:
 
 
 def draw(found: dict, path: Path) -> None:
-    """Draw tests, seconds, splits, missed edges and accuracy against the number of features."""
+    """Draw tests, seconds, splits, missed edges and accuracy against the number of features, ± a deviation."""
     with mpl.rc_context({"svg.hashsalt": "random_anbs", "svg.fonttype": "path", "font.size": 9.0}):
         figure = Figure(figsize=(9.5, 4.6), layout="constrained")
         axes = figure.subplots(2, len(MEASURES), sharex=True)
@@ -184,6 +194,8 @@ def draw(found: dict, path: Path) -> None:
                 if truth == "dag":
                     ax.set_xlabel("features")
             line[0].set_ylabel(f"truth: {TRUTHS[truth]}", fontsize=8)
+        for above, below in zip(axes[0][:2], axes[1][:2], strict=True):
+            below.set_ylim(above.get_ylim())
         axes[0][0].legend(frameon=False, fontsize=8)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, metadata={"Date": None}, bbox_inches="tight", facecolor="white")
@@ -201,7 +213,9 @@ def render(found: dict) -> str:
     for method in METHODS:
         for key, value in by["anb", most, method].items():
             if isinstance(value, (int, float)):
-                text = text.replace("{{" + f"{method}_{key}" + "}}", f"{value:,.0f}" if value >= 100 else f"{value:,.3g}")
+                text = text.replace(
+                    "{{" + f"{method}_{key}" + "}}", f"{value:,.0f}" if value >= 100 else f"{value:,.3g}"
+                )
     return text.replace("{{most}}", str(most)).replace("{{made}}", made(found))
 
 

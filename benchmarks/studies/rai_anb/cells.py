@@ -33,7 +33,6 @@ SMOOTHINGS = {  # the paper's words, and two other readings of them
 }
 
 
-
 Key = tuple[str, str, int, int]
 
 

@@ -102,4 +102,3 @@ CMDL_VARIANTS: dict[str, Method] = {
     "GBN-CMDL, naive, two parents": (learn_cmdl, {"start": "naive", "max_parents": 2}),
 }
 ALL: dict[str, Method] = {**METHODS, **RAI_VARIANTS, **TAN_VARIANTS, **CMDL_VARIANTS}
-

@@ -89,4 +89,6 @@ def costly(tables: dict) -> Iterator[list[Cell]]:
 def folds(names: Sequence[str], methods: Iterable[str], seeds: Sequence[int]) -> list[Cell]:
     """List the ten folds of methods on sets."""
     methods = list(methods)
-    return [Cell(name, method, fold, seed) for seed in seeds for name in names for method in methods for fold in range(10)]
+    return [
+        Cell(name, method, fold, seed) for seed in seeds for name in names for method in methods for fold in range(10)
+    ]

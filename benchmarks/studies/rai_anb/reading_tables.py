@@ -29,7 +29,8 @@ def pooled(found: dict) -> str:
     """How many of the printed figures are k / N."""
     columns = found["pooled"]["columns"]
     return markdown(
-        ["", *columns], [["figures that are k / N", *(f"{told['shares']} of {told['sets']}" for told in columns.values())]]
+        ["", *columns],
+        [["figures that are k / N", *(f"{told['shares']} of {told['sets']}" for told in columns.values())]],
     )
 
 
@@ -82,7 +83,11 @@ def otherwise(found: dict) -> str:
                     continue
                 parents = f"{mine['max_parents']:.1f} ({printed['NMP'][method]:g}), " if "NMP" in printed else ""
                 line.append(f"{parents}{mine['blanket_edges']:.1f} ({printed['NMB'][method]:g})")
-            both = [m for m in ("Naive Bayes", "TAN", "exact-GBN", "exact-ANB", "RAI-GBN", "RAI-ANB") if m in told and m in by_name[base]]
+            both = [
+                m
+                for m in ("Naive Bayes", "TAN", "exact-GBN", "exact-ANB", "RAI-GBN", "RAI-ANB")
+                if m in told and m in by_name[base]
+            ]
             gaps = [methods[m]["accuracy"] - accuracies[base]["accuracy"][m] for m in both]
             line += [f"{mean(gap**2 for gap in gaps) ** 0.5:.4f}", str(min(methods[m]["shuffles"] for m in both))]
             rows.append(line)
@@ -103,7 +108,14 @@ def orders(found: dict) -> str:
         accuracy = [f"{one[f'accuracy_{s}']:.4f}" for s in (0, 1)]
         line = [one["set"], str(one["shuffles"]), *edges, f"{one['paper_edges']:g}", *accuracy]
         rows.append([*line, f"{one['paper_accuracy']:.4f}"])
-    head = ["NMB: class alone", "class and one feature", "paper", "accuracy: class alone", "class and one feature", "paper"]
+    head = [
+        "NMB: class alone",
+        "class and one feature",
+        "paper",
+        "accuracy: class alone",
+        "class and one feature",
+        "paper",
+    ]
     return markdown(["data set", "shuffles", *head], rows)
 
 
@@ -121,9 +133,16 @@ def orders_sum(found: dict) -> str:
         rows.append([
             name, f"{sum(away):.1f}", f"{sum(few):.1f}", f"{100 * mean(relative):.1f} %",
             str(sum(a < b for a, b in zip(away, other, strict=True))), f"{mean(gaps):.4f}",
-            f"{mean(one[f'accuracy_{start}'] for one in sets):.4f}", f"{sum(one[f'tests_{start}'] for one in sets):,.0f}",
+            f"{mean(one[f'accuracy_{start}'] for one in sets):.4f}",
+            f"{sum(one[f'tests_{start}'] for one in sets):,.0f}",
         ])  # fmt: skip
-    head = ["NMB error, sum", "the same, small sets", "relative, mean", "sets that it is nearer on", "accuracy error, mean"]
+    head = [
+        "NMB error, sum",
+        "the same, small sets",
+        "relative, mean",
+        "sets that it is nearer on",
+        "accuracy error, mean",
+    ]
     return markdown(["first tests given", *head, "our accuracy, mean", "tests, sum"], rows)
 
 
@@ -146,7 +165,8 @@ def describe(method: str) -> str:
         "GBN-CMDL": "no arcs; add, delete, reverse", "GBN-CMDL, no reversal": "no arcs; add, delete",
         "GBN-CMDL, naive": "naive Bayes; add, delete, reverse",
         "GBN-CMDL, naive, no reversal": "naive Bayes; add, delete", "GBN-CMDL, TAN": "TAN; add, delete, reverse",
-        "GBN-CMDL, class a root": "no arcs; none into the class", "GBN-CMDL, two parents": "no arcs; at most two parents",
+        "GBN-CMDL, class a root": "no arcs; none into the class",
+        "GBN-CMDL, two parents": "no arcs; at most two parents",
         "GBN-CMDL, naive, two parents": "naive Bayes; at most two parents",
     }[method]  # fmt: skip
 

@@ -30,7 +30,8 @@ def paper_rows(found: dict, table: str) -> dict:
 def again(found: dict) -> str:
     """Say how much of the first run was run again, with what result."""
     told = found["first"]["again"]
-    return f"{told['equal']} of {told['cells']} were the same to the last digit, the others at most {told['most']:.4f} apart"
+    same = f"{told['equal']} of {told['cells']} were the same to the last digit"
+    return same if told["equal"] == told["cells"] else f"{same}, the others at most {told['most']:.4f} apart"
 
 
 def shuffled(found: dict) -> str:
