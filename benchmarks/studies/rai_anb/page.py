@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from benchmarks.studies.rai_anb import numbers as gathered
-from benchmarks.studies.rai_anb import reading_tables, tables
+from benchmarks.studies.rai_anb import reading_tables, tables, verdicts
 from benchmarks.studies.rai_anb.tables import markdown
 
 __all__ = ["markdown", "render", "write"]
@@ -38,7 +38,7 @@ def render(found: dict) -> str:
         "table_2": tables.sizes(found, "small", "table_2"), "table_3": tables.accuracies(found, "large", "table_3"),
         "far_3": tables.far(found, "large", "table_3"), "table_4": tables.sizes(found, "large", "table_4"),
         "table_5": tables.whole(found), "family": tables.family(found), "optimal": tables.optimal(found),
-        **reading_tables.parts(found),
+        **reading_tables.parts(found), **verdicts.parts(found),
     }  # fmt: skip
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], (HERE / "template.md").read_text())
 
