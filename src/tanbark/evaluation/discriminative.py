@@ -125,9 +125,7 @@ class LeftOut:
         self.network, self.counts, smoothing, self.fixed_prior, self.trees = estimated
         self.codes, self.weights = rows.coded_rows()
         self.labels, self.n_jobs = self.codes[-1].astype(np.int64), rows.n_jobs
-        left_out = LeaveOneOut(
-            self.network, self.counts, smoothing, fixed_prior=self.fixed_prior, trees=self.trees
-        )
+        left_out = LeaveOneOut(self.network, self.counts, smoothing, fixed_prior=self.fixed_prior, trees=self.trees)
         self.joint, self.prior = left_out.log_joints(self.codes, self.weights, n_jobs=rows.n_jobs)
         if not (np.isfinite(self.joint).all() and np.isfinite(self.prior).all()):
             msg = (

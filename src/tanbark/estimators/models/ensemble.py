@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.arrays import Floats
+from tanbark.arrays import Bools, Floats
 from tanbark.checks import check_count
 from tanbark.errors import OptionError
 from tanbark.estimators.classifier import Absent
@@ -221,15 +221,21 @@ class Classifier(PooledClassifier):
         self.network_ = learn_reading(table, n_jobs=self.n_jobs).dense_network(self.model_.log_prior)
         if self.choice_ is None:
             return
-        logits = self.choice_.held_out + (self.model_.log_prior - learnt_prior)
-        tested = np.flatnonzero(~np.isnan(logits[:, 0]))
+        choice, shift = self.choice_, self.model_.log_prior - learnt_prior
+        tested = np.flatnonzero(~np.isnan(choice.held_out[:, 0]))
         if len(tested) >= LEAST_CALIBRATED:
-            proba = normalize(logits[tested], logs=False, n_jobs=self.n_jobs)[0]
-            self._keep_scores(proba, table.codes[-1, tested].astype(np.int64))
+            whole, half = (
+                normalize(part[tested] + shift, logs=False, n_jobs=self.n_jobs)[0]
+                for part in (choice.held_out, choice.half_held_out)
+            )
+            fewer = None if np.isnan(choice.half_held_out[tested]).any() else half
+            labels = table.codes[-1, tested].astype(np.int64)
+            self._keep_scores(whole, labels, fewer=fewer, factor=1.0 / choice.n_folds)
         if table.kept is not None:
-            held_out = np.full((len(table.kept), logits.shape[1]), np.nan)
-            held_out[table.kept] = self.choice_.held_out
-            self.choice_ = replace(self.choice_, held_out=held_out)
+            self.choice_ = replace(
+                choice, held_out=_among(table.kept, choice.held_out),
+                half_held_out=_among(table.kept, choice.half_held_out),
+            )  # fmt: skip
 
     def _picture(self) -> str:
         drawn = super()._picture()
@@ -239,3 +245,10 @@ class Classifier(PooledClassifier):
         what = "are its own, tempered" if n_networks == 1 else f"pool {n_networks} networks"
         note = f"The network to read, <code>network_</code>; predictions {what}."
         return f"{drawn}<p>{note}</p>"
+
+
+def _among(kept: Bools, values: Floats) -> Floats:
+    """Return values of all rows, NaN for those that were not learnt from."""
+    found = np.full((len(kept), values.shape[1]), np.nan)
+    found[kept] = values
+    return found
