@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,11 +60,6 @@ class Choice:
         Held-out log-loss of the network to read, as it is.
     held_out : (n_rows, n_classes) array
         Held-out log-posteriors, NaN for rows that were not held out.
-    half_held_out : (n_rows, n_classes) array
-        The same by models that were learnt from half as many rows; all NaN where the time budget was used up. What the
-        rows between half a fold's and all of a fold's have changed shows what the held-out rows themselves will change.
-    n_folds : int
-        Of so many parts of the rows one was held out at a time.
     """
 
     orders: dict[int, float]
@@ -77,8 +73,6 @@ class Choice:
     log_loss: float
     network_log_loss: float
     held_out: Floats
-    half_held_out: Floats
-    n_folds: int
 
     def __str__(self) -> str:
         """Write what was chosen, and the held-out log-loss of the alternatives."""
@@ -102,6 +96,19 @@ class Choice:
             f"Many networks and a correction by {trees} of up to {self.leaves} leaves: held-out log-loss {best:.4f}, "
             f"{plain:.4f} without it.\nIt {fading if self.fade < 1 else 'does not fade with missing values'}."
         )
+
+
+class Selection(NamedTuple):
+    """A choice, and the held-out log-posteriors of models of the same kind that were learnt from half as many rows.
+
+    These are None where the time budget was used up. What the second half of the rows has changed shows what the rows
+    of a fold, which the final model has learnt from as well, will change. Of ``n_folds`` parts of the rows one was held
+    out at a time.
+    """
+
+    choice: Choice
+    half_held_out: Floats | None
+    n_folds: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +149,7 @@ def choose_order(table: CodedTable, plan: Plan) -> dict[int, float]:
     return found
 
 
-def choose(table: CodedTable, plan: Plan, progress: Progress, *, time_budget: float | None = None) -> Choice:
+def choose(table: CodedTable, plan: Plan, progress: Progress, *, time_budget: float | None = None) -> Selection:
     """Learn without each fold, and find what predicts its rows best.
 
     After ``time_budget`` seconds no further correction is tried.
@@ -173,15 +180,15 @@ def choose(table: CodedTable, plan: Plan, progress: Progress, *, time_budget: fl
     logits = prior + temperature * (reading if single else found[best])
     fade = _choose_fade(folds, paths[best[0]].models(best[1], temperature, plain), plan) if best[1] else 1.0
     rows = np.concatenate([fold.rows for fold in folds])
-    half = np.full_like(logits, np.nan)
+    half = None
     if time.monotonic() < deadline:
-        half = np.concatenate([_half_logits(fold, plan, single, best, temperature) for fold in folds])
-        progress.say(f"with half as many rows: log-loss {log_loss(half, labels, weights):.4f}")
+        fewer = np.concatenate([_half_logits(fold, plan, single, best, temperature) for fold in folds])
+        half = _spread(fewer, rows, table.n_rows)
+        progress.say(f"with half as many rows: log-loss {log_loss(fewer, labels, weights):.4f}")
     network, loss = log_loss(prior + reading, labels, weights), log_loss(logits, labels, weights)
-    return Choice(
-        {}, single, *best, fade, temperature, plain, means, loss, network, _spread(logits, rows, table.n_rows),
-        _spread(half, rows, table.n_rows), n_folds(table.n_rows if table.weights is None else table.weights.sum()),
-    )  # fmt: skip
+    held_out = _spread(logits, rows, table.n_rows)
+    choice = Choice({}, single, *best, fade, temperature, plain, means, loss, network, held_out)
+    return Selection(choice, half, n_folds(table.n_rows if table.weights is None else table.weights.sum()))
 
 
 def _spread(logits: Floats, rows: Array, n_rows: int) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.arrays import Bools, Floats
+from tanbark.arrays import Floats
 from tanbark.checks import check_count
 from tanbark.errors import OptionError
 from tanbark.estimators.classifier import Absent
@@ -206,8 +206,8 @@ class Classifier(PooledClassifier):
         self.model_ = training.pooled
         if not chosen:
             return
-        choice = replace(choose(table, plan, progress, time_budget=self.time_budget), orders=orders)
-        self.choice_ = choice
+        self._selection = choose(table, plan, progress, time_budget=self.time_budget)
+        self.choice_ = choice = replace(self._selection.choice, orders=orders)
         progress.say(str(choice))
         trees = islice(training.boost(choice.leaves, plan), choice.rounds)
         tempered = {name: getattr(choice, name) for name in ("fade", "temperature", "plain_temperature")}
@@ -221,21 +221,21 @@ class Classifier(PooledClassifier):
         self.network_ = learn_reading(table, n_jobs=self.n_jobs).dense_network(self.model_.log_prior)
         if self.choice_ is None:
             return
-        choice, shift = self.choice_, self.model_.log_prior - learnt_prior
-        tested = np.flatnonzero(~np.isnan(choice.held_out[:, 0]))
+        held_out, shift = self.choice_.held_out, self.model_.log_prior - learnt_prior
+        _, half, n_folds = self.__dict__.pop("_selection")
+        tested = np.flatnonzero(~np.isnan(held_out[:, 0]))
         if len(tested) >= LEAST_CALIBRATED:
-            whole, half = (
-                normalize(part[tested] + shift, logs=False, n_jobs=self.n_jobs)[0]
-                for part in (choice.held_out, choice.half_held_out)
+            proba, fewer = (
+                None if part is None else normalize(part[tested] + shift, logs=False, n_jobs=self.n_jobs)[0]
+                for part in (held_out, half)
             )
-            fewer = None if np.isnan(choice.half_held_out[tested]).any() else half
+            assert proba is not None
             labels = table.codes[-1, tested].astype(np.int64)
-            self._keep_scores(whole, labels, fewer=fewer, factor=1.0 / choice.n_folds)
+            self._keep_scores(proba, labels, fewer=fewer, factor=1.0 / n_folds)
         if table.kept is not None:
-            self.choice_ = replace(
-                choice, held_out=_among(table.kept, choice.held_out),
-                half_held_out=_among(table.kept, choice.half_held_out),
-            )  # fmt: skip
+            spread = np.full((len(table.kept), held_out.shape[1]), np.nan)
+            spread[table.kept] = held_out
+            self.choice_ = replace(self.choice_, held_out=spread)
 
     def _picture(self) -> str:
         drawn = super()._picture()
@@ -245,10 +245,3 @@ class Classifier(PooledClassifier):
         what = "are its own, tempered" if n_networks == 1 else f"pool {n_networks} networks"
         note = f"The network to read, <code>network_</code>; predictions {what}."
         return f"{drawn}<p>{note}</p>"
-
-
-def _among(kept: Bools, values: Floats) -> Floats:
-    """Return values of all rows, NaN for those that were not learnt from."""
-    found = np.full((len(kept), values.shape[1]), np.nan)
-    found[kept] = values
-    return found
