@@ -39,6 +39,7 @@ from tanbark.params.smoothing import HierarchicalFamily, class_information, pare
 from tanbark.table import CodedTable
 
 FEW_ROWS, SOME_ROWS = 1500, 3000  # below them five and three folds, else one split
+COMPARED_ROUNDS = 4  # of boosting, after which penalties are compared
 
 
 class Estimated(NamedTuple):
@@ -259,7 +260,7 @@ def choose_boosting(folds: Folds, *, penalties: Sequence[float], looks: Sequence
 
     Of the numbers of rounds in ``looks``, 0 stands for no correction, and is kept unless another is clearly better. For
     every penalty the search stops where a further look is worse than the one before. The search over penalties begins
-    in the middle, and goes down, else up, as long as that is better.
+    in the middle, and goes down, else up, as long as that is better after few rounds.
     """
     correctors, prior = [Corrector(rows) for rows in folds.training], folds.prior()
     base = [
@@ -295,20 +296,33 @@ def choose_boosting(folds: Folds, *, penalties: Sequence[float], looks: Sequence
 def _descend(
     folds: Folds, penalties: Sequence[float], follow: Callable[[float], Iterator[Candidate]]
 ) -> Iterator[Candidate]:
-    """Follow one penalty after another, from the middle down, else up, until one is no better than the one before."""
+    """Follow penalties for a few rounds, from the middle down, else up, while that is better; then the best to its end.
+
+    What the penalties gain in a few rounds ranks them nearly as all rounds would, at a fraction of the cost.
+    """
     at = len(penalties) // 2
-    first = list(follow(penalties[at]))
+    paths = {at: follow(penalties[at])}
+    first = list(_few_rounds(paths[at]))
     yield from first
     least = _least(folds, first)
     for step in (-1, 1):
         start = at
         while 0 <= at + step < len(penalties):
-            candidates = list(follow(penalties[at + step]))
+            paths[at + step] = follow(penalties[at + step])
+            candidates = list(_few_rounds(paths[at + step]))
             yield from candidates
             if _least(folds, candidates) >= least:
                 break
             at, least = at + step, _least(folds, candidates)
         if at != start:
+            break
+    yield from paths[at]
+
+
+def _few_rounds(path: Iterator[Candidate]) -> Iterator[Candidate]:
+    for candidate in path:
+        yield candidate
+        if candidate.rounds >= COMPARED_ROUNDS:
             return
 
 

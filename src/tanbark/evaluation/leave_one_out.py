@@ -23,7 +23,7 @@ from tanbark.arrays import Bools, Codes, Floats, Integers
 from tanbark.errors import InputError, OptionError
 from tanbark.graph import Network
 from tanbark.inference import class_log_prior, joint_log_proba
-from tanbark.inference.layout import Factors, ends_of, flat_logarithms, lay_out, strides_of
+from tanbark.inference.layout import Factors, ends_of, lay_out, strides_of
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.params import Hierarchical, MEstimate, Smoothing
 from tanbark.params.hierarchical.context_tree import ContextTree
@@ -207,12 +207,18 @@ def _lay_out_counts(
 ) -> CountedFamilies:
     """Lay out the counts of all families, their totals and their prior masses."""
     sizes, target = network.schema.cardinalities, network.target
-    tables = [np.asarray(table, np.float64) for table in counts]
-    scopes = [network.axes(node) for node in range(len(tables))]
+    as_tree = np.array([isinstance(smoothing, Hierarchical) and table.ndim > 1 for table in counts], np.bool_)
+    none = np.zeros(1)  # in place of what a context tree knows
+    tables = [none if tree else np.asarray(table, np.float64) for table, tree in zip(counts, as_tree, strict=True)]
+    logarithms = [none if tree else table for table, tree in zip(network.log_tables, as_tree, strict=True)]
+    scopes = [() if tree else network.axes(node) for node, tree in enumerate(as_tree)]
     totals, strides, margins = [], [], []
     mass, marginal_rows = np.zeros(len(tables)), np.zeros(len(tables))
-    as_tree = np.array([isinstance(smoothing, Hierarchical) and table.ndim > 1 for table in tables], np.bool_)
     for node, (table, scope) in enumerate(zip(tables, scopes, strict=True)):
+        if as_tree[node]:
+            totals.append(none)
+            margins.append(none)
+            continue
         axis = scope.index(node)
         totals.append(table.sum(axis=axis).ravel())
         others = strides_of([column for column in scope if column != node], sizes)
@@ -220,15 +226,15 @@ def _lay_out_counts(
         margins.append(table.sum(axis=tuple(k for k in range(table.ndim) if k != axis)))
         if isinstance(smoothing, MEstimate) and table.ndim > 1:
             marginal_rows[node] = smoothing.m
-        elif not as_tree[node]:
+        else:
             mass[node] = float(np.max(smoothing.mass(table, axis)))
     fixed = np.zeros(len(tables), np.bool_)
     fixed[target] = fixed_prior
     return CountedFamilies(
         np.array(sizes, np.int64), lay_out(scopes, sizes, target, np.concatenate([t.ravel() for t in tables])),
-        flat_logarithms(network), np.concatenate(totals), ends_of([len(each) for each in totals]),
-        np.array(strides, np.int64), mass, marginal_rows, np.concatenate(margins),
-        ends_of([len(each) for each in margins]),
+        np.concatenate([t.ravel() for t in logarithms]), np.concatenate(totals),
+        ends_of([len(each) for each in totals]), np.array(strides, np.int64), mass, marginal_rows,
+        np.concatenate(margins), ends_of([len(each) for each in margins]),
         np.ones(len(tables)) if network.exponents is None else np.array(network.exponents, np.float64), fixed,
         as_tree,
     )  # fmt: skip

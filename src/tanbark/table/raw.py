@@ -211,10 +211,16 @@ def _refuse_type(kind: str, name: str, dtype: str) -> None:
 
 
 def _read_pandas(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
-    """Read a column of pandas; a categorical is read from its codes."""
+    """Read a column of pandas; a categorical is read from its codes, and numpy's own types without a wrapper."""
     held = series.array
     if isinstance(getattr(held, "codes", None), np.ndarray):
         return _coded(column, held.codes, held.categories.tolist(), declared=True)
+    kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else ""
+    if kind in ("f", "i", "b"):
+        return NumberBlock((column,), plain_numbers(series.to_numpy()).reshape(-1, 1))
+    if kind == "O":
+        codes, distinct = _hashed(series.factorize, name)
+        return _read_distinct(codes, distinct.tolist(), column, name)
     return read_series(nw.from_native(series, series_only=True), column, name)
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from tanbark.arrays import Array, Floats, Integers
 from tanbark.machine import row_blocks, run_threads, thread_count
 
-RATE = 0.1
+RATE = 0.2
 NO_WEIGHTS = np.zeros(0)
 
 

@@ -51,6 +51,16 @@ def passed_on(n: float, a: float) -> float:
 
 
 @kernel
+def no_longer_passed_on(n: float, less: float, a: float) -> float:
+    """Return passed_on(n, a) - passed_on(n - less, a)."""
+    if n - less <= 1.0:
+        return float(passed_on(n, a) - passed_on(n - less, a))
+    if less == 1.0:
+        return a / (a + n - 1.0)
+    return float(a * (_digamma(a + n) - _digamma(a + n - less)))
+
+
+@kernel
 def grow(
     codes: Array, parents: Array, states: Array, weights: Array, least: float
 ) -> tuple[Array, Array, Array, Array, Array]:
@@ -168,8 +178,9 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
                     if n > 0.0:
                         total += n
                         a = c * probabilities[up, k]
-                        tables += a * digamma_difference(a, n)
-                        counts[up, k] += passed_on(n, a)
+                        expected = a * digamma_difference(a, n)
+                        tables += expected
+                        counts[up, k] += n if n <= 1.0 else min(max(expected, 1.0), n)
                 totals[v] = total
                 if total > 0.0:
                     slope += digamma_difference(c, total)
@@ -264,7 +275,7 @@ def add_left_out(
             lost[level] = less
             n = counts[contexts[level, row], state]
             a = concentrations[level] * probabilities[contexts[level - 1, row], state]
-            less = passed_on(n, a) - passed_on(n - less, a)
+            less = no_longer_passed_on(n, less, a)
         root = (max(counts[ROOT, state] - less, 0.0) + 0.5) / (totals[ROOT] - less + concentrations[ROOT])
         for c in range(n_classes):
             p, v, s = root, np.int64(ROOT), np.int64(c)
