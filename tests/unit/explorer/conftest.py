@@ -165,6 +165,21 @@ def read(tabs, tmp_path):
         assert all(address.startswith(("file:", "about:", "data:", "blob:")) for address in reader.asked)
 
 
+@pytest.fixture(scope="session")
+def calculator(browser, tmp_path_factory):
+    """Open one page whose functions compute anything that is asked of models given as data."""
+    from networks import asia
+
+    return Reader(browser.new_context().new_page(), tmp_path_factory.mktemp("calculator")).open(asia())
+
+
+@pytest.fixture
+def compute(calculator):
+    """Evaluate a script in a page that is there; nothing may go wrong meanwhile."""
+    yield calculator.tab.evaluate
+    assert calculator.wrong == []
+
+
 # ---------------------------------------------------------------------- models that many tests read
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from pages import mixed_rows, rule_numbers, rule_rows, texts
+from pages import fit_once, mixed_rows, rule_numbers, rule_rows, texts
 from tanbark.explorer.data import page_data
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -29,8 +29,8 @@ QUESTIONS = """([data, rows, label, costs]) => { const model = new tanbark.Model
 }); }"""
 
 MODELS = {
-    "classifier": (tb.Classifier(5), mixed_rows),
-    "corrected": (tb.Classifier(3), rule_numbers),
+    "classifier": (tb.Classifier(4), mixed_rows),
+    "corrected": (tb.Classifier(4), rule_numbers),
     "ensemble": (tb.NetworkEnsemble(4), mixed_rows),
     "tan": (tb.TAN(), mixed_rows),
     "tempered": (tb.KDB(temperature="auto"), rule_rows),
@@ -40,15 +40,10 @@ MODELS = {
     "averaged": (tb.ModelAveraging(tb.TAN(temperature="auto"), n_estimators=3, random_state=0), rule_rows),
     "averaged aode": (tb.ModelAveraging(tb.AODE(), n_estimators=2, random_state=0), mixed_rows),
 }
-_FITTED = {}
 
 
 def fitted(name):
-    if name not in _FITTED:
-        model, make = MODELS[name]
-        X, y = make()
-        _FITTED[name] = model.fit(X, y), X
-    return _FITTED[name]
+    return fit_once(*MODELS[name])
 
 
 def some_rows(X):
@@ -60,13 +55,13 @@ def some_rows(X):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_answers_are_those_of_python(read, name):
+def test_answers_are_those_of_python(compute, name):
     clf, X = fitted(name)
     rows = some_rows(X)
     n = len(clf.classes_)
     costs = np.arange(1.0, n * n + 1).reshape(n, n) % 5
     np.fill_diagonal(costs, 0.0)
-    told = read().open(clf).tab.evaluate(QUESTIONS, [page_data(clf), texts(rows), 1, costs.tolist()])
+    told = compute(QUESTIONS, [page_data(clf), texts(rows), 1, costs.tolist()])
     decided = clf.decide(rows, costs=costs)
     for row, answer in enumerate(told):
         given = rows.iloc[[row]]
@@ -99,10 +94,10 @@ def check_change(python, page, names):
     assert page["evaluations"] == python.evaluations
 
 
-def test_a_search_that_would_take_too_long_says_which_sizes_were_searched(read):
+def test_a_search_that_would_take_too_long_says_which_sizes_were_searched(compute):
     clf, X = fitted("tan")
     row = X.dropna().iloc[[0]]
-    found = read().open(clf).tab.evaluate(
+    found = compute(
         """([data, row]) => { const model = new tanbark.Model(data); const known = row.map((value, node) =>
           model.observed(node, tanbark.codeValue(model.columns[node], value), Number(value)));
         return [0, 12, 1e6].map((evaluations) =>
@@ -116,9 +111,9 @@ def test_a_search_that_would_take_too_long_says_which_sizes_were_searched(read):
     assert found[2]["changes"] is not None or found[2]["searched"] == 3
 
 
-def test_the_numbers_of_an_interval_are_read_back_as_its_middle(read):
+def test_the_numbers_of_an_interval_are_read_back_as_its_middle(compute):
     clf, _ = fitted("ensemble")
-    told = read().open(clf).tab.evaluate(
+    told = compute(
         """(data) => { const model = new tanbark.Model(data); const features = model.columns.slice(0, -1);
         return features.flatMap((column, node) =>
           column.kind !== "interval" ? [] : tanbark.columnStates(model, node).map(({ likelihood }) => {
@@ -155,11 +150,10 @@ def odd_rows(X):
 
 
 @pytest.mark.parametrize("name", ["tan", "tempered", "classifier"])
-def test_surprise_is_pythons(read, name):
+def test_surprise_is_pythons(compute, name):
     clf, X = fitted(name)
     rows = odd_rows(X)
-    reader = read().open(clf)
-    told = reader.tab.evaluate(ODD, [page_data(clf), texts(rows)])
+    told = compute(ODD, [page_data(clf), texts(rows)])
     expected = clf.surprise(rows, n_draws=4000, random_state=1)
     for row, found in enumerate(told):
         assert found["odd"]["log"] == pytest.approx(expected.log_probabilities[row], abs=1e-9)
@@ -173,11 +167,11 @@ def test_surprise_is_pythons(read, name):
 
 
 @pytest.mark.parametrize("name", ["tan", "tempered"])
-def test_the_typical_case_is_pythons(read, name):
+def test_the_typical_case_is_pythons(compute, name):
     clf, X = fitted(name)
     network = clf.network_
     rows = odd_rows(X)
-    told = read().open(clf).tab.evaluate(ODD, [page_data(clf), texts(rows)])
+    told = compute(ODD, [page_data(clf), texts(rows)])
     target = network.schema.target
     names = network.schema.names
     proba = clf.predict_proba(rows)
@@ -199,16 +193,15 @@ def test_the_typical_case_is_pythons(read, name):
     assert others > 0  # the best of all cases need not have the predicted class
 
 
-def test_the_region_of_asking_is_where_asking_costs_less(read):
+def test_the_region_of_asking_is_where_asking_costs_less(compute):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 400)
     X = pd.DataFrame({"a": np.where(rng.random(400) < 0.8, y, 1 - y), "b": np.where(rng.random(400) < 0.7, y, 1 - y)})
     clf = tb.NaiveBayes().fit(X, y)
     script = """([data, costs, price]) => { const model = new tanbark.Model(data);
       return tanbark.finish(tanbark.JOBS.worth(model, { target: 2, likelihoods: model.nothing, costs, price })); }"""
-    reader = read().open(clf)
     costs = np.array([[0.0, 1.0], [4.0, 0.0]])
-    ask = lambda price: reader.tab.evaluate(script, [page_data(clf), costs.tolist(), price])[0]  # noqa: E731
+    ask = lambda price: compute(script, [page_data(clf), costs.tolist(), price])[0]  # noqa: E731
     best = ask(0.1)
     assert best["node"] == 0
     given = np.asarray(clf.predict_proba(pd.DataFrame({"a": [0, 1], "b": [None, None]})))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from pages import mixed_rows
+from pages import fit_once, mixed_rows
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -20,8 +20,7 @@ def tan():
 
 @pytest.fixture(scope="module")
 def classifier():
-    X, y = mixed_rows()
-    return tb.Classifier(4).fit(X, y), X, y
+    return *fit_once(tb.Classifier(4), mixed_rows), mixed_rows()[1]
 
 
 def drop(reader, content, name="rows.csv", state="done"):
