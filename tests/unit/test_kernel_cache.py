@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from numba.core import caching
 
-from tanbark import kernel_cache, machine
+from tanbark import kernel_cache
 from tanbark.errors import KernelCacheWarning
 
 SOURCE = "from tanbark.machine import kernel\n@kernel\ndef double(x):\n    return 2 * x\n"
