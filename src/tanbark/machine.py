@@ -43,12 +43,22 @@ _interrupts = 0  # how often they were
 _abandoned: set[Future[Any]] = set()  # tasks of interrupted calls that are still running
 
 
+class WithoutPandas:
+    """A finder that finds no pandas: pyarrow imports it wherever it is installed, for no use here."""
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        """Raise the error of a package that is not installed."""
+        if name == "pandas":
+            msg = "pandas has no part in a process of the command line."
+            raise ModuleNotFoundError(msg, name=name)
+
+
 def stand_alone() -> None:
     """Declare that this process reads saved models for the command line, and that no other code shares it."""
     global alone
     alone = "sklearn" not in sys.modules
     if alone:
-        sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # pyarrow loads it if it can, for no use here
+        sys.meta_path.insert(0, WithoutPandas())
 
 
 def thread_count(n_jobs: int | None) -> int:

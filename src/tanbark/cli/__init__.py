@@ -7,15 +7,7 @@ from __future__ import annotations
 
 import sys
 
-READERS = (
-    "predict",
-    "explain",
-    "show",
-    "convert",
-    "query",
-    "ask",
-    "decide",
-)  # they read a saved model and learn nothing
+READERS = ("predict", "explain", "show", "convert", "query", "ask", "decide")  # of saved models; they learn nothing
 
 
 def main() -> None:

@@ -12,19 +12,39 @@ import sys
 from collections.abc import Callable
 from functools import update_wrapper
 from importlib import import_module
-from types import MethodType
+from types import MethodType, ModuleType
 from typing import Any
 
 from tanbark import machine
 from tanbark.errors import InputError
-from tanbark.lazy import postpone
 
-if machine.alone:
-    _base = import_module("tanbark.estimators.stand_ins")
-else:
-    postpone("scipy.stats")  # sklearn.base imports it for the sake of one function, and takes a third longer for it
-    _base = import_module("sklearn.base")
 
+class _Placeholder(ModuleType):
+    """Holds the place of a module, and loads it where somebody asks for an attribute."""
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+def _import_base() -> ModuleType:
+    """Import ``sklearn.base`` without ``scipy.stats``, on which it spends a third of its time for one function.
+
+    That function finds ``scipy.stats`` when it is called, as everybody else does: the placeholder is there during this
+    import only.
+    """
+    held = None
+    if "scipy.stats" not in sys.modules:
+        sys.modules["scipy.stats"] = held = _Placeholder("scipy.stats")
+    try:
+        return import_module("sklearn.base")
+    finally:
+        if held is not None and sys.modules.get("scipy.stats") is held:
+            del sys.modules["scipy.stats"]
+
+
+_base = import_module("tanbark.estimators.stand_ins") if machine.alone else _import_base()
 BaseEstimator: Any = _base.BaseEstimator
 ClassifierMixin: Any = _base.ClassifierMixin
 OneToOneFeatureMixin: Any = _base.OneToOneFeatureMixin
