@@ -158,7 +158,7 @@ def table(found: dict, truth: str) -> str:
             continue
         both = {key: [one[key] for one in two] for key in two[0]}
         lines.append([
-            str(n), f"{two[0]['networks']}", " / ".join(f"{v:,.0f}" for v in both["tests"]),
+            str(n), " / ".join(f"{v:,.0f}" for v in both["tests"]),
             " / ".join(f"{v:.2f}" for v in both["order"]), " / ".join(f"{v:.4f}" for v in both["cpu"]),
             " / ".join(f"{v:.1f}" for v in both["splits"]), f"{two[0]['true']:.1f}",
             " / ".join(f"{v:.1f}" for v in both["found"]), " / ".join(f"{v:.1f}" for v in both["missed"]),
@@ -166,7 +166,7 @@ def table(found: dict, truth: str) -> str:
             " / ".join(f"{v:.3f}" for v in both["accuracy"]), f"{two[0]['best']:.3f}",
         ])  # fmt: skip
     head = [
-        "features", "networks", "tests", "mean order", "processor s", "splits", "true edges", "found", "missed",
+        "features", "tests", "mean order", "processor s", "splits", "true edges", "found", "missed",
         "extra", "accuracy", "truth's accuracy",
     ]  # fmt: skip
     return markdown(head, lines)
@@ -175,7 +175,7 @@ def table(found: dict, truth: str) -> str:
 def draw(found: dict, path: Path) -> None:
     """Draw tests, seconds, splits, missed edges and accuracy against the number of features, ± a deviation."""
     with mpl.rc_context({"svg.hashsalt": "random_anbs", "svg.fonttype": "path", "font.size": 9.0}):
-        figure = Figure(figsize=(9.5, 4.6), layout="constrained")
+        figure = Figure(figsize=(9.0, 5.2), layout="constrained")
         axes = figure.subplots(2, len(MEASURES), sharex=True)
         for line, truth in zip(axes, TRUTHS, strict=True):
             for ax, (key, title) in zip(line, MEASURES.items(), strict=True):

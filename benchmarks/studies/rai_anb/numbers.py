@@ -41,7 +41,7 @@ def collect(folder: Path, path: Path, first: dict) -> dict:
         "optimal": optimal(folder, done), "pooled": readings.pooled(tables, small),
         "exact": readings.exact(done, tables), "orders": readings.orders(done, tables),
         "starts": readings.starts(done, tables, small), "labels": readings.labels(done, tables),
-        "tan": readings.tan(done, tables),
+        "tan": readings.tan(done, tables, small, large),
     }  # fmt: skip
 
 

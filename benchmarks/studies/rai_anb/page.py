@@ -31,6 +31,7 @@ def render(found: dict) -> str:
     parts = {
         "made": made(found), "again": tables.again(found), "shuffled": tables.shuffled(found),
         "columns_1": tables.columns(found, "small"), "columns_3": tables.columns(found, "large"),
+        "near_1": tables.near(found, "small"), "near_3": tables.near(found, "large"),
         "sizes_agree": tables.sizes_agree(found), "p_1": tables.p_values(found, "small", "table_1"),
         "p_3": tables.p_values(found, "large", "table_3"), "seconds_1": tables.seconds(found, "small", "table_1"),
         "seconds_3": tables.seconds(found, "large", "table_3"),

@@ -20,8 +20,9 @@ def parts(found: dict) -> dict[str, str]:
         "pooled_chance": f"{found['pooled']['by_chance']:.1f}",
         "exact_rms": exact_rms(found), "exact_sets": exact_sets(found), "exact_left": exact_left(found),
         "otherwise": otherwise(found), "orders": orders(found), "orders_sum": orders_sum(found),
-        "starts_rms": starts_rms(found), "starts_sets": starts_sets(found), "labels": labels(found), "tan": tan(found),
-        "tan_rms": f"{found['tan']['TAN']:.3f} and {found['tan']['aside']:.3f}",
+        "starts_rms": starts_rms(found), "starts_sets": starts_sets(found), "labels": labels(found),
+        "tan": tan(found), "tan_groups": tan_groups(found),
+        "dota2": dota2(found), "tan_rms": f"{found['tan']['TAN']:.3f} and {found['tan']['aside']:.3f}",
     }  # fmt: skip
 
 
@@ -96,6 +97,13 @@ def otherwise(found: dict) -> str:
     return markdown(["preparation", *head], rows)
 
 
+def dota2(found: dict) -> str:
+    """TAN on dota2 with its codes kept and cut."""
+    (kept,) = [one["methods"]["TAN"]["accuracy"] for one in found["large"] if one["set"] == "dota2"]
+    cut = found["otherwise"]["dota2, codes cut"]["TAN"]["accuracy"]
+    return f"{kept:.4f} kept, {cut:.4f} cut, paper {paper_rows(found, 'table_3')['dota2']['accuracy']['TAN']:.4f}"
+
+
 def orders(found: dict) -> str:
     """RAI-ANB from either start on every set."""
     rows = []
@@ -148,14 +156,18 @@ def orders_sum(found: dict) -> str:
 
 def starts_rms(found: dict) -> str:
     """Distances of GBN-CMDL's starts and moves from the paper's column."""
-    told = found["starts"]
-    rows = []
+    told, rows = found["starts"], []
     for method in ("GBN-CMDL", *CMDL_VARIANTS):
-        one, some = told["rms_every"][method], told["rms_some"].get(method)
-        line = [f"{one['rms']:.4f}", f"{one['mean']:+.4f}", str(one["within"])]
-        rows.append([describe(method), *line, f"{some['rms']:.4f}" if some and told["some"] else "—"])
-    every, some = len(told["every"]), len(told["some"])
-    head = [f"root mean square, {every} sets", "mean difference", "within 0.01", f"root mean square, {some} sets"]
+        line = [describe(method)]
+        for group in ("every", "many", "some"):
+            one = told[f"rms_{group}"].get(method)
+            line += [f"{one['rms']:.4f}", f"{one['median']:.4f}"] if one and told[group] else ["—", "—"]
+        rows.append(line)
+    names = (
+        f"{len(told['every'])} sets of at most {plan.FEW_ROWS:,} rows", f"{len(told['many'])} of more rows",
+        f"these {len(told['some'])}",
+    )  # fmt: skip
+    head = [f"{what}, {name}" for name in names for what in ("root mean square", "median")]
     return markdown(["start and moves", *head], rows)
 
 
@@ -203,8 +215,17 @@ def labels(found: dict) -> str:
 def tan(found: dict) -> str:
     """TAN where the paper's is far from it, with the class left aside."""
     rows = [
-        [one["set"], f"{one['TAN']:.4f}", f"{one['aside']:.4f}", f"{one['paper']:.4f}"]
+        [one["set"], str(one["classes"]), f"{one['TAN']:.4f}", f"{one['aside']:.4f}", f"{one['paper']:.4f}"]
         for one in found["tan"]["sets"]
         if abs(one["TAN"] - one["paper"]) > 0.02
     ]
-    return markdown(["data set", "TAN", "class left aside", "paper"], rows)
+    return markdown(["data set", "classes", "TAN", "class left aside", "paper"], rows)
+
+
+def tan_groups(found: dict) -> str:
+    """TAN's distance from the paper by the number of classes."""
+    rows = [
+        [name, str(told["sets"]), f"{told['mean']:+.4f}", f"{told['rms']:.4f}"]
+        for name, told in found["tan"]["groups"].items()
+    ]
+    return markdown(["", "sets", "mean difference", "root mean square"], rows)

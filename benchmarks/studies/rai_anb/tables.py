@@ -6,14 +6,14 @@ import math
 
 from benchmarks.studies.rai_anb.numbers import POOLED
 
+HUNDREDTH = 0.01
 FAR = 0.03  # a difference in accuracy that is listed
 MANY_DEVIATIONS = 3  # of a shuffle
-TRUNCATED = 0.0001  # the digits that the paper cuts off
 
 
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """Write a table."""
-    lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
+def markdown(head: list[str], rows: list[list[str]], *, words: bool = False) -> str:
+    """Write a table of numbers, or of words, which stand on the left."""
+    lines = [head, ["---", *["---" if words else "--:"] * (len(head) - 1)], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -45,7 +45,18 @@ def shuffled(found: dict) -> str:
         if any("first" in told for told in one["methods"].values()):
             key += " (in part from the first run)"
         groups.setdefault(key, []).append(one["set"])
-    return markdown(["shuffles", "sets"], [[key, ", ".join(names)] for key, names in sorted(groups.items(), key=str)])
+    rows = [[key, ", ".join(names)] for key, names in sorted(groups.items(), key=str)]
+    return markdown(["shuffles", "sets"], rows, words=True)
+
+
+def near(found: dict, size: str) -> str:
+    """Name the columns whose average is within a hundredth of the paper's, and those that are not."""
+    gaps = {
+        m: told["alike"]["accuracy"] - told["alike"]["paper"] for m, told in found["summary"][size]["methods"].items()
+    }
+    inside = [method for method, gap in gaps.items() if abs(gap) <= HUNDREDTH]
+    outside = [f"{method} ({gap:+.3f})" for method, gap in gaps.items() if abs(gap) > HUNDREDTH]
+    return f"Within a hundredth: {', '.join(inside)}. Not so: {', '.join(outside) or 'none'}."
 
 
 def columns(found: dict, size: str) -> str:
@@ -54,8 +65,9 @@ def columns(found: dict, size: str) -> str:
     for method, told in found["summary"][size]["methods"].items():
         one = told["alike"]
         gap = one["accuracy"] - one["paper"]
-        line = [f"{one['accuracy']:.4f}", f"{one['error']:.4f}", f"{one['paper']:.4f}", f"{gap:+.4f}"]
-        rows.append([method + ("\\*" if method in POOLED else ""), *line, f"{one['median']:.4f}", f"{one['rms']:.4f}"])
+        error = f"{one['error']:.4f}" if one["error"] else "—"
+        line = [f"{one['accuracy']:.4f}", error, f"{one['paper']:.4f}", f"{gap:+.4f}"]
+        rows.append([method, *line, f"{one['median']:.4f}", f"{one['rms']:.4f}"])
     head = ["method", "ours", "sd of a shuffle", "paper", "difference", "median cell", "root mean square"]
     return markdown(head, rows)
 
