@@ -18,11 +18,11 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import cache
+from functools import cache, update_wrapper
 from itertools import islice
 from numbers import Integral
-from pathlib import Path
 from threading import Lock, current_thread, local, main_thread
+from types import FunctionType
 from typing import Any, TypeVar
 
 from tanbark.errors import OptionError
@@ -30,7 +30,8 @@ from tanbark.kernel_cache import open_cache
 
 Result = TypeVar("Result")
 
-_announced = False
+alone = False  # whether this process is the command line's, which needs scikit-learn's base classes for nothing
+interprets = True  # whether small work may be done in Python; not where kernels are to be compiled ahead
 _here = local()  # whether this thread belongs to a pool
 _pools: dict[int, ThreadPoolExecutor] = {}
 _pools_lock = Lock()
@@ -40,6 +41,14 @@ PATIENCE = 1.5  # seconds that an interrupted call waits for its kernels to stop
 _stop = ctypes.c_int64(0)  # whether kernels are to stop
 _interrupts = 0  # how often they were
 _abandoned: set[Future[Any]] = set()  # tasks of interrupted calls that are still running
+
+
+def stand_alone() -> None:
+    """Declare that this process reads saved models for the command line, and that no other code shares it."""
+    global alone
+    alone = "sklearn" not in sys.modules
+    if alone:
+        sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # pyarrow loads it if it can, for no use here
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -212,33 +221,119 @@ def row_blocks(n_rows: int, threads: int, *, smallest: int = 8192) -> list[tuple
     return blocks(n_rows, step)
 
 
+class Kernel:
+    """A function of arrays that Numba compiles for the types of its first call; kernels may call one another.
+
+    Numba is imported with the first call, not with the module. Where it has no part in the process yet, a small piece
+    of work is done sooner by :func:`interpreted`.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self.work_in_python = 0
+        self._compiled: Callable[..., Any] | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether a call has to wait for the import of Numba or for its compiler."""
+        if not interprets:
+            return False
+        if "numba" not in sys.modules:
+            return True
+        found: Any = self._compiled or self._compile()
+        return bool(getattr(found, "nopython_signatures", None) == [] and not found._cache.kept)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the compiled function."""
+        return (self._compiled or self._compile())(*arguments)
+
+    def _compile(self) -> Any:
+        """Make the dispatcher of Numba, which compiles or reads from the cache when it is called."""
+        from numba import njit
+        from numba.core import config
+
+        if config.DISABLE_JIT:
+            self._compiled = self.py_func
+        else:
+            _announce_stop()
+            made = njit(nogil=True)(self.py_func)
+            made._cache = open_cache(self.py_func)
+            self._compiled = self._compiled or made  # another thread may have been first
+        return self._compiled
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type that Numba sees where another kernel calls this one."""
+        return getattr(self._compiled or self._compile(), "_numba_type_")  # noqa: B009
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._compiled or self._compile(), name)
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function of arrays with Numba: without the interpreter lock, kept where ``kernel_cache`` finds room.
 
-    With ``NUMBA_DISABLE_JIT`` the function stays a Python function.
+    With ``NUMBA_DISABLE_JIT`` the function runs in Python.
     """
-    from numba import njit
-    from numba.core import config
+    return Kernel(function)
 
-    if config.DISABLE_JIT:
-        return function
-    _announce_stop()
-    compiled = njit(nogil=True)(function)
-    compiled._cache = open_cache(function)
-    _announce_first_compilation(compiled._cache.cache_path, function)
-    return compiled  # type: ignore[no-any-return]  # numba gives its dispatchers no type
+
+def for_work(kernel: Callable[..., Any], amount: int, most: int) -> Callable[..., Any]:
+    """Return a kernel, or for a small amount of work its Python function, so that nobody waits for a compiler.
+
+    ``most`` is the amount that Python does while Numba would be imported. A kernel that is compiled, or kept on disk
+    where Numba is imported already, is always used; so is one that has done as much work in Python before. Only kernels
+    whose Python function returns the same bits may be chosen so.
+    """
+    if not isinstance(kernel, Kernel) or not kernel.waits or kernel.work_in_python + amount > most:
+        return kernel
+    kernel.work_in_python += amount
+    return interpreted(kernel)
+
+
+@cache
+def interpreted(kernel: Kernel) -> Callable[..., Any]:
+    """Return the Python function of a kernel, which calls the Python functions of other kernels."""
+    function = kernel.py_func
+    found = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    others = {name: interpreted(each) for name, each in found.items() if isinstance(each, Kernel)}
+    return FunctionType(function.__code__, {**function.__globals__, **others}, function.__name__)
+
+
+class Instruction:
+    """A function that emits LLVM code where a kernel calls it, and is a Python function everywhere else."""
+
+    def __init__(self, twin: Callable[..., Any], emit: Callable[..., Any]) -> None:
+        update_wrapper(self, emit)
+        self.py_func, self._emit = twin, emit
+        self._type: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the Python function."""
+        return self.py_func(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type that Numba sees where a kernel calls this."""
+        if self._type is None:
+            from numba.core.registry import cpu_target
+            from numba.extending import intrinsic
+
+            made, context = intrinsic(self._emit), cpu_target.typing_context
+            context.refresh()  # so that it knows what was made
+            self._type = context.resolve_value_type(made)
+        return self._type
 
 
 def instruction(twin: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a decorator for functions that emit LLVM code; ``twin`` is used instead with ``NUMBA_DISABLE_JIT``."""
+    """Make a decorator for functions that emit LLVM code; ``twin`` does the same in Python.
 
-    def wrap(emit: Callable[..., Any]) -> Callable[..., Any]:
-        from numba.core import config
-        from numba.extending import intrinsic
-
-        return twin if config.DISABLE_JIT else intrinsic(emit)
-
-    return wrap
+    Numba is imported when a kernel that calls the function is compiled, not with the module.
+    """
+    return lambda emit: Instruction(twin, emit)
 
 
 @cache
@@ -252,14 +347,3 @@ def _announce_stop() -> None:
 def is_stopping() -> bool:
     """Return whether kernels are to stop."""
     return _stop.value != 0
-
-
-def _announce_first_compilation(folder: str | None, function: Callable[..., Any]) -> None:
-    """Print one line, once per process, if kernels are about to be compiled for the first time."""
-    global _announced
-    if _announced or os.environ.get("TANBARK_QUIET"):
-        return
-    stem = Path(function.__code__.co_filename).stem
-    if folder is None or not any(Path(folder).glob(f"{stem}.*.nbi")):
-        _announced = True
-        print("tanbark: compiling its kernels for this machine, once; this takes a few seconds.", file=sys.stderr)

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-
 from tanbark.machine import STOP, instruction, is_stopping
-
-WORD = ir.IntType(64)
 
 
 @instruction(is_stopping)
@@ -19,10 +14,15 @@ def stopping(typing: Any) -> Any:
     What a kernel returns after that is discarded. A kernel that asks must be run by ``machine.run_threads``.
     """
 
+    from llvmlite import ir
+    from numba import types
+
+    word = ir.IntType(64)
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         # an external symbol, resolved when code is linked, also code that was compiled by another process; the load
         # is atomic so that the compiler does not move it out of the loop
-        cell = builder.module.globals.get(STOP) or ir.GlobalVariable(builder.module, WORD, STOP)
-        return builder.icmp_signed("!=", builder.load_atomic(cell, "monotonic", 8), ir.Constant(WORD, 0))
+        cell = builder.module.globals.get(STOP) or ir.GlobalVariable(builder.module, word, STOP)
+        return builder.icmp_signed("!=", builder.load_atomic(cell, "monotonic", 8), ir.Constant(word, 0))
 
     return types.boolean(), build

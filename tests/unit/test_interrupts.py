@@ -19,7 +19,7 @@ LONG = {
         "tb.ExactANB(n_jobs=1).fit(rows[:, :21], y)",
     ),
     "exact": ("tb.ExactANB(n_jobs=2).fit(rows[:, :4], y)", "tb.ExactANB(n_jobs=2).fit(rows[:, :21], y)"),
-    "independence tests": ("tb.RAIGBN(n_jobs=1).fit(rows[:, :9], y)", "tb.RAIGBN(n_jobs=1).fit(noisy, y)"),
+    "independence tests": ("tb.RAIGBN(n_jobs=1).fit(rows[:, :9], y)", "tb.RAIGBN(n_jobs=1).fit(noisy, many)"),
     "conditional search": ("tb.CMDLGBN(n_jobs=1).fit(rows[:, :4], y)", "tb.CMDLGBN(n_jobs=1).fit(rows, y)"),
     "averages": ("average.predict_proba(gappy[:300])", "average.predict_proba(np.tile(gappy, (30, 1)))"),
 }
@@ -33,7 +33,8 @@ CODE = """
     y = draw.integers(0, 5, 4000)
     rows = np.where(draw.random((4000, 60)) < 0.5, (y[:, None] + np.arange(60)) % 4, draw.integers(0, 4, (4000, 60)))
     rows = rows.astype(float)
-    noisy = np.where(draw.random((4000, 60)) < 0.2, draw.integers(0, 4, (4000, 60)), rows[:, :1])
+    copied, many = draw.integers(0, 2, (20_000, 1)), np.tile(y, 5)  # no order of tests separates noisy copies
+    noisy = np.where(draw.random((20_000, 40)) < 0.5, draw.integers(0, 2, (20_000, 40)), copied).astype(float)
     gappy = np.where(draw.random(rows.shape) < 0.3, np.nan, rows)
     average = tb.A2DE(n_jobs=1).fit(rows[:, :60], y)
 

@@ -131,6 +131,8 @@ def _add_eliminated(network: Network, codes: Codes, rows: Integers, out: Floats,
 @once_per_network
 def class_log_prior(network: Network) -> Floats:
     """Return log P(class) before anything is observed."""
+    if network.exponents is None and not network.dag.parents[network.target]:
+        return network.log_tables[network.target]
     found: Floats = joint_log_proba(network, np.full((network.target, 1), 255, np.uint8))[0]
     return found
 

@@ -1,6 +1,7 @@
 """Questions in the page: what to ask next, sensitivity, the smallest change and decisions against Python's."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tanbark as tb
@@ -129,3 +130,95 @@ def test_the_numbers_of_an_interval_are_read_back_as_its_middle(read):
     for likelihood, cells, wanted, wanted_cells in told:
         assert likelihood == wanted
         assert cells == wanted_cells
+
+
+ODD = """([data, rows]) => { const model = new tanbark.Model(data); return rows.map((row) => {
+  const known = model.nothing.slice();
+  row.forEach((value, node) => {
+    if (value === null) return;
+    known[node] = model.observed(node, tanbark.codeValue(model.columns[node], value), Number(value));
+  });
+  const label = tanbark.predicted(model, model.target, known).reduce((b, p, c, all) => (p > all[b] ? c : b), 0);
+  return {
+    odd: tanbark.finish(tanbark.surprise(model, known)),
+    values: tanbark.finish(tanbark.leaveOneOut(model, known)),
+    label,
+    typical: tanbark.finish(tanbark.JOBS.typical(model, { target: model.target, likelihoods: known, label })),
+  };
+}); }"""
+
+
+def odd_rows(X):
+    rng = np.random.default_rng(11)
+    rows = X.sample(12, random_state=4).reset_index(drop=True)
+    return rows.mask(rng.random(rows.shape) < np.linspace(0.0, 0.6, len(rows))[:, None])
+
+
+@pytest.mark.parametrize("name", ["tan", "tempered", "classifier"])
+def test_surprise_is_pythons(read, name):
+    clf, X = fitted(name)
+    rows = odd_rows(X)
+    reader = read().open(clf)
+    told = reader.tab.evaluate(ODD, [page_data(clf), texts(rows)])
+    expected = clf.surprise(rows, n_draws=4000, random_state=1)
+    for row, found in enumerate(told):
+        assert found["odd"]["log"] == pytest.approx(expected.log_probabilities[row], abs=1e-9)
+        values = {value["node"]: value["probability"] for value in found["values"]}
+        for node, probability in enumerate(expected.value_probabilities[row]):
+            assert (node in values) == (not np.isnan(probability))
+            if node in values:
+                assert values[node] == pytest.approx(probability, abs=1e-9)
+        spread = np.sqrt(expected.fractions[row] * (1 - expected.fractions[row]) * (1 / 300 + 1 / 4000)) + 1e-3
+        assert abs(found["odd"]["fraction"] - expected.fractions[row]) < 5 * spread
+
+
+@pytest.mark.parametrize("name", ["tan", "tempered"])
+def test_the_typical_case_is_pythons(read, name):
+    clf, X = fitted(name)
+    network = clf.network_
+    rows = odd_rows(X)
+    told = read().open(clf).tab.evaluate(ODD, [page_data(clf), texts(rows)])
+    target = network.schema.target
+    names = network.schema.names
+    proba = clf.predict_proba(rows)
+    others = 0
+    for row, found in enumerate(told):
+        known = {name: value for name, value in rows.iloc[row].items() if not pd.isna(value)}
+        label = int(proba[row].argmax())
+        assert found["label"] == label
+        fixed = known | {names[target]: clf.classes_[label]}
+        best = network.mpe(fixed)
+        assert found["typical"]["log"] == pytest.approx(best.log_joint, abs=1e-9)
+        evidence = network.probability_of_evidence(fixed, log=True)
+        assert found["typical"]["evidence"] == pytest.approx(evidence, abs=1e-9)
+        joint = network.mpe(known)
+        best_class = network.schema.columns[target].states()[found["typical"]["joint"]]
+        again = network.mpe(known | {names[target]: best_class})
+        assert again.log_joint == pytest.approx(joint.log_joint, abs=1e-9)
+        others += best_class != clf.classes_[label]
+    assert others > 0  # the best of all cases need not have the predicted class
+
+
+def test_the_region_of_asking_is_where_asking_costs_less(read):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = pd.DataFrame({"a": np.where(rng.random(400) < 0.8, y, 1 - y), "b": np.where(rng.random(400) < 0.7, y, 1 - y)})
+    clf = tb.NaiveBayes().fit(X, y)
+    script = """([data, costs, price]) => { const model = new tanbark.Model(data);
+      return tanbark.finish(tanbark.JOBS.worth(model, { target: 2, likelihoods: model.nothing, costs, price })); }"""
+    reader = read().open(clf)
+    costs = np.array([[0.0, 1.0], [4.0, 0.0]])
+    ask = lambda price: reader.tab.evaluate(script, [page_data(clf), costs.tolist(), price])[0]  # noqa: E731
+    best = ask(0.1)
+    assert best["node"] == 0
+    given = np.asarray(clf.predict_proba(pd.DataFrame({"a": [0, 1], "b": [None, None]})))
+    prior = np.asarray(clf.network_.query("class" if "class" in clf.schema_.names else clf.schema_.names[-1]))
+    chances = np.linalg.solve(given.T, prior)
+    likelihoods = chances[:, None] * given / prior
+    p = np.linspace(0, 1, 2001)
+    mix = np.column_stack([1 - p, p])
+    worth = (mix @ costs).min(axis=1) - sum(((mix * line) @ costs).min(axis=1) for line in likelihoods)
+    inside = p[worth > 0.1]
+    assert best["region"] == pytest.approx([inside[0], inside[-1]], abs=1e-3)
+    assert ask(5.0)["region"] is None
+    assert best["value"] == pytest.approx(np.interp(prior[1], p, worth), abs=1e-3)

@@ -19,8 +19,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
 
 from tanbark.arrays import Floats, Integers
 from tanbark.machine import run_threads
@@ -143,6 +141,9 @@ class _Program:
         child = self.child[columns]
         active = self.idle < IDLE
         ones = np.ones(len(columns))
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array
+
         each = csr_array((ones, (child, np.arange(len(columns)))), shape=(self.n, len(columns)))
         programme = partial(
             linprog,

@@ -10,9 +10,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
 from tanbark.arrays import Bools, Floats, Integers
 from tanbark.machine import run_threads
@@ -34,6 +31,9 @@ def violated_clusters(child: Integers, member: Bools, fraction: Floats, *, exact
     for node, parents, part in zip(child, member, fraction, strict=True):
         arcs[parents, node] += part
     if (fraction > 1 - VIOLATED).all():
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
         _, group = connected_components(csr_array(arcs > 0.5), connection="strong")
         sizes = np.bincount(group)
         return np.array([group == k for k in np.flatnonzero(sizes > 1)], bool).reshape(-1, n)
@@ -48,6 +48,9 @@ def _most_violated(child: Integers, member: Bools, fraction: Floats) -> Bools:
     """Find the most violated cluster by an integer programme over its members and the parent sets that it meets."""
     k, n = member.shape
     rows, columns = np.nonzero(member)
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import coo_array
+
     meets = coo_array(
         (
             np.concatenate([np.ones(k), -np.ones(k), np.ones(k), -np.ones(len(rows))]),
