@@ -73,7 +73,7 @@ def test_weights_of_any_size_are_learnt_in_time_or_refused(cls, scale):
     else:
         with pytest.raises(InputError, match=r"constant|finite"), np.errstate(over="ignore"):
             cls().fit(X, Y, sample_weight=scale * WEIGHTS)
-    assert time.process_time() - before < 20
+    assert time.process_time() - before < 60  # a search that does not end, or memory that grows, takes more
 
 
 @pytest.mark.parametrize("scale", [1e-10, 1.0, 1e6, 1e9])

@@ -20,6 +20,10 @@ LONG = {
     ),
     "exact": ("tb.ExactANB(n_jobs=2).fit(rows[:, :4], y)", "tb.ExactANB(n_jobs=2).fit(rows[:, :21], y)"),
     "independence tests": ("tb.RAIGBN(n_jobs=1).fit(rows[:, :9], y)", "tb.RAIGBN(n_jobs=1).fit(noisy, many)"),
+    "hill climbing": (
+        "tb.GBN(n_jobs=1).fit(rows[:, :4], y)",
+        "tb.GBN(restarts=10**6).fit(rows[:200], y[:200])",
+    ),
     "conditional search": ("tb.CMDLGBN(n_jobs=1).fit(rows[:, :4], y)", "tb.CMDLGBN(n_jobs=1).fit(rows, y)"),
     "averages": ("average.predict_proba(gappy[:300])", "average.predict_proba(np.tile(gappy, (30, 1)))"),
 }

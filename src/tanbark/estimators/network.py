@@ -36,6 +36,7 @@ from tanbark.inference.junction import pair_marginals
 from tanbark.params import Laplace, Smoothing, as_smoothing, family_counts, fit
 from tanbark.params.dirichlet import fit_with_trees
 from tanbark.structure import LEARNERS, Learner
+from tanbark.structure.cost import warn_if_long
 from tanbark.structure.registry import FOLDS
 from tanbark.structure.trace import History
 from tanbark.table import CodedTable
@@ -125,6 +126,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             options["evaluate"] = nested = self._nested_models(counts)
         if "max_cells" in signature(learner.learn).parameters:
             options["max_cells"] = self.max_cells
+        warn_if_long(next((name for name, each in LEARNERS.items() if each is learner), ""), counts)
         learnt = learner.learn(counts, **options)
         self.__dict__.pop("_sample", None)
         if learner.nested and nested.sample is not None:
