@@ -19,6 +19,10 @@ from tanbark.estimators import (
     GBN,
     KDB,
     MANB,
+    MMHCANB,
+    MMHCGBN,
+    PCANB,
+    PCGBN,
     RAIANB,
     RAIGBN,
     SPODE,
@@ -56,6 +60,7 @@ from tanbark.estimators import (
 from tanbark.graph import Dag, Network
 from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate
 from tanbark.structure import LEARNERS
+from tanbark.structure.constraint.values import BayesFactor, ChiSquareTest, GTest, PermutationTest, ShrinkageTest
 
 __all__ = [
     "A2DE",
@@ -73,13 +78,19 @@ __all__ = [
     "KDB",
     "LEARNERS",
     "MANB",
+    "MMHCANB",
+    "MMHCGBN",
+    "PCANB",
+    "PCGBN",
     "RAIANB",
     "RAIGBN",
     "SPODE",
     "TAN",
     "WANBIA",
     "BDeu",
+    "BayesFactor",
     "BayesNetClassifier",
+    "ChiSquareTest",
     "ChowLiuTree",
     "Classifier",
     "Dag",
@@ -87,6 +98,7 @@ __all__ = [
     "ExactANB",
     "ExactGBN",
     "FixedStructure",
+    "GTest",
     "Hierarchical",
     "HillClimbTAN",
     "Laplace",
@@ -99,9 +111,11 @@ __all__ = [
     "NaiveBayes",
     "Network",
     "NetworkEnsemble",
+    "PermutationTest",
     "QuantileDiscretizer",
     "SelectiveKDB",
     "SelectiveNaiveBayes",
+    "ShrinkageTest",
     "SparseCandidateGBN",
     "SuperParentTAN",
     "TextNaiveBayes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,20 +30,30 @@ def cmi(x: Any, y: Any, *, given: Any = None) -> float:
     >>> cmi(["a", "a", "b", "b"], [0, 0, 1, 1], given=["a", "a", "b", "b"])
     0.0
     """
+    return conditional_mutual_information(count_columns(x, y, given=given)[0])
+
+
+def count_columns(x: Any, y: Any, *, given: Any = None) -> tuple[Floats, float]:
+    """Count columns of any values: the (x, y, given) table, and how many configurations ``given`` can have.
+
+    Configurations of several conditioning columns that no row has are left out of the table.
+    """
     conditions = [] if given is None else _columns(given)
     columns = [_states(column) for column in (x, y, *conditions)]
     lengths = {len(codes) for codes in columns}
     if len(lengths) > 1:
         msg = f"The columns must be of the same length; they have {sorted(lengths)} values."
         raise InputError(msg)
+    n_configs = math.prod(float(codes.max(initial=0) + 1) for codes in columns[2:])
     kept = np.all([codes >= 0 for codes in columns], axis=0)
     left, right, *rest = (codes[kept] for codes in columns)
     joint = np.zeros(len(left), np.int64)
     for codes in rest:
         joint = np.unique(joint * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
-    counts = np.zeros([int(codes.max(initial=0)) + 1 for codes in (left, right, joint)])
+    n_left, n_right = (int(codes.max(initial=0)) + 1 for codes in columns[:2])
+    counts = np.zeros((n_left, n_right, int(joint.max(initial=0)) + 1))
     np.add.at(counts, (left, right, joint), 1)
-    return conditional_mutual_information(counts)
+    return counts, n_configs
 
 
 def _columns(given: Any) -> list[Any]:

@@ -6,7 +6,7 @@ from tanbark.estimators.models.aode import A2DE, AODE
 from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.models.by_name import BayesNetClassifier
 from tanbark.estimators.models.conditional import BNC2P, CMDLGBN
-from tanbark.estimators.models.constraint import RAIANB, RAIGBN
+from tanbark.estimators.models.constraint import MMHCANB, MMHCGBN, PCANB, PCGBN, RAIANB, RAIGBN
 from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble
 from tanbark.estimators.models.exact import ExactANB, ExactGBN
 from tanbark.estimators.models.fixed import KDB, SPODE, FixedStructure, NaiveBayes, SelectiveKDB
@@ -55,6 +55,10 @@ __all__ = [
     "GBN",
     "KDB",
     "MANB",
+    "MMHCANB",
+    "MMHCGBN",
+    "PCANB",
+    "PCGBN",
     "RAIANB",
     "RAIGBN",
     "SPODE",

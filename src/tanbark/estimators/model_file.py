@@ -43,6 +43,7 @@ from tanbark.params.network_file import (
     read_schema,
     smoothing_document,
 )
+from tanbark.structure.constraint.values import IndependenceTest
 from tanbark.table import Column
 from tanbark.table.schema_json import column_document, demand, is_number, read_list
 
@@ -69,8 +70,9 @@ def classifiers() -> dict[str, type[TableClassifier]]:
 
 
 def parts() -> dict[str, type[Any]]:
-    """List the discretisers, smoothings, parameter estimators and classifiers that an option may hold."""
-    return {**_own(Discretizer), **_own(ParameterEstimator), **_own(Smoothing), **classifiers()}
+    """List the discretisers, smoothings, parameter estimators, tests and classifiers that an option may hold."""
+    bases = (Discretizer, ParameterEstimator, Smoothing, IndependenceTest)
+    return {**{name: cls for base in bases for name, cls in _own(base).items()}, **classifiers()}
 
 
 def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:

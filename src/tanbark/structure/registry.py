@@ -14,7 +14,7 @@ from typing import Any
 
 from tanbark.structure.blanket import search as blanket
 from tanbark.structure.conditional import bnc2p, cmdl_gbn
-from tanbark.structure.constraint import rai
+from tanbark.structure.constraint import mmhc, pc, rai
 from tanbark.structure.exact import learn as exact
 from tanbark.structure.fixed import given as fixed
 from tanbark.structure.fixed import kdb, naive, selective_kdb, spode
@@ -92,6 +92,18 @@ LEARNERS: dict[str, Learner] = {
     "selective-mml": Learner(blanket.learn, "Naive Bayes on a Markov blanket", "Li, Korb and Allison (2021)"),
     "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Yehezkel and Lerner (2009)"),
     "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)"),
+    "pc-anb": Learner(pc.learn_augmented, "Augmented naive Bayes by PC", "Colombo and Maathuis (2014)"),
+    "pc-gbn": Learner(pc.learn_general, "General network by PC", "Colombo and Maathuis (2014)"),
+    "mmhc-anb": Learner(
+        mmhc.learn_augmented,
+        "Augmented naive Bayes by max-min hill climbing",
+        "Tsamardinos, Brown and Aliferis (2006)",
+    ),
+    "mmhc-gbn": Learner(
+        mmhc.learn_general,
+        "General network by max-min hill climbing",
+        "Tsamardinos, Brown and Aliferis (2006)",
+    ),
     "exact-anb": Learner(exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)"),
     "exact-gbn": Learner(exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)"),
     "acll-tan": Learner(acll_tan.learn, "TAN of highest aCLL", "Carvalho, Roos, Oliveira and Myllymäki (2011)", 2),
