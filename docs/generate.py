@@ -63,7 +63,7 @@ MODULES = {  # names that are not at the top
     "Results of classifiers": (
         "tanbark.estimators",
         "Choice Explanation RowExplanation TextExplanation PredictionSets CrossValidation Comparison Arc ArcReport "
-        "Scan",
+        "Scan SignedRank bayesian_signed_rank hommel",
     ),
     "Results of queries": ("tanbark.graph", "Posterior Posteriors Assignment Cost"),
     "Columns": ("tanbark.table", "Schema Column"),

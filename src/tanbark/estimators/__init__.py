@@ -38,6 +38,7 @@ from tanbark.estimators.reports.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.reports.comparison import Comparison, compare_scores, hommel
 from tanbark.estimators.reports.data_report import DataReport, describe
 from tanbark.estimators.reports.explain import Explanation, RowExplanation
+from tanbark.estimators.reports.paired_tests import SignedRank, bayesian_signed_rank
 from tanbark.estimators.reports.validation import CrossValidation, cross_validate_network
 from tanbark.estimators.scan import Scan, scan
 
@@ -92,6 +93,7 @@ __all__ = [
     "Scan",
     "SelectiveKDB",
     "SelectiveNaiveBayes",
+    "SignedRank",
     "SparseCandidateGBN",
     "SuperParentTAN",
     "TextExplanation",
@@ -99,6 +101,7 @@ __all__ = [
     "UniformDiscretizer",
     "WrapperKDB",
     "arc_report",
+    "bayesian_signed_rank",
     "compare_scores",
     "cross_validate_network",
     "describe",
