@@ -63,11 +63,12 @@ MODULES = {  # names that are not at the top
     "Results of classifiers": (
         "tanbark.estimators",
         "Choice Explanation RowExplanation TextExplanation PredictionSets CrossValidation Comparison Arc ArcReport "
-        "Scan SignedRank bayesian_signed_rank hommel",
+        "Scan SignedRank bayesian_signed_rank hommel graph_score",
     ),
-    "Results of queries": ("tanbark.graph", "Posterior Posteriors Assignment Cost"),
+    "Results of queries": ("tanbark.graph", "Posterior Posteriors Assignment Cost Cpdag"),
     "Columns": ("tanbark.table", "Schema Column"),
     "Counts": ("tanbark.counts", "StoredCounts load_counts cmi"),
+    "Scores": ("tanbark.scores", "kl_divergence mutual_information conditional_mutual_information bdeu k2"),
     "Other programs": (
         "tanbark.export",
         "read_network write_network to_networkx to_pgmpy to_pyagrum from_networkx from_pgmpy from_pyagrum "

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Counts, Floats, Integers
-from tanbark.errors import InputError
+from tanbark.errors import InputError, find
 from tanbark.machine import blocks, run_threads
 from tanbark.scores import conditional_mutual_information
+from tanbark.scores.information import UNITS
 from tanbark.table.raw import is_missing
 
 
-def cmi(x: Any, y: Any, *, given: Any = None) -> float:
-    """Mutual information I(x; y | given) of columns of any values, in nats.
+def cmi(x: Any, y: Any, *, given: Any = None, unit: str = "nats") -> float:
+    """Mutual information I(x; y | given) of columns of any values.
 
     Parameters
     ----------
@@ -24,13 +25,16 @@ def cmi(x: Any, y: Any, *, given: Any = None) -> float:
         Every different value is a state; None, NaN and NA are missing values, and a row with one does not count.
     given : column, or list or frame of columns, optional
         The conditioning columns; several are taken jointly.
+    unit : {"nats", "bits"}, default "nats"
 
     >>> round(cmi(["a", "a", "b", "b"], [0, 0, 1, 1]), 4)
     0.6931
+    >>> round(cmi(["a", "a", "b", "b"], [0, 0, 1, 1], unit="bits"), 4)
+    1.0
     >>> cmi(["a", "a", "b", "b"], [0, 0, 1, 1], given=["a", "a", "b", "b"])
     0.0
     """
-    return conditional_mutual_information(count_columns(x, y, given=given)[0])
+    return conditional_mutual_information(count_columns(x, y, given=given)[0]) / find("unit", unit, UNITS)
 
 
 def count_columns(x: Any, y: Any, *, given: Any = None) -> tuple[Floats, float]:

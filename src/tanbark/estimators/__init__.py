@@ -38,6 +38,7 @@ from tanbark.estimators.reports.arc_report import Arc, ArcReport, arc_report
 from tanbark.estimators.reports.comparison import Comparison, compare_scores, hommel
 from tanbark.estimators.reports.data_report import DataReport, describe
 from tanbark.estimators.reports.explain import Explanation, RowExplanation
+from tanbark.estimators.reports.graph_score import graph_score
 from tanbark.estimators.reports.paired_tests import SignedRank, bayesian_signed_rank
 from tanbark.estimators.reports.validation import CrossValidation, cross_validate_network
 from tanbark.estimators.scan import Scan, scan
@@ -105,6 +106,7 @@ __all__ = [
     "compare_scores",
     "cross_validate_network",
     "describe",
+    "graph_score",
     "hommel",
     "load",
     "scan",
