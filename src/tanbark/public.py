@@ -58,7 +58,7 @@ from tanbark.estimators import (
     scan,
 )
 from tanbark.graph import Dag, Network
-from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate
+from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate, PriorCounts
 from tanbark.structure import LEARNERS
 from tanbark.structure.constraint.values import BayesFactor, ChiSquareTest, GTest, PermutationTest, ShrinkageTest
 
@@ -112,6 +112,7 @@ __all__ = [
     "Network",
     "NetworkEnsemble",
     "PermutationTest",
+    "PriorCounts",
     "QuantileDiscretizer",
     "SelectiveKDB",
     "SelectiveNaiveBayes",

@@ -216,9 +216,9 @@ OPTIONS: dict[str, Option] = {
     "parameters": Option(
         "smoothing, number, str, or parameter estimator",
         "How counts become CPTs: a smoothing (:class:`Hierarchical`, :class:`Laplace`, :class:`BDeu`, :class:`K2`, "
-        ':class:`MEstimate`); for short "hierarchical", "laplace", "bdeu", "k2", "m-estimate", "ml" (maximum '
-        "likelihood), or a number of pseudo-counts per cell; or :class:`MANB`, :class:`AWNB`, :class:`WANBIA`, "
-        ":class:`Discriminative` or :class:`EM`. None is the smoothing {smoothing}.",
+        ':class:`MEstimate`, :class:`PriorCounts`); for short "hierarchical", "laplace", "bdeu", "k2", "m-estimate", '
+        '"ml" (maximum likelihood), or a number of pseudo-counts per cell; or :class:`MANB`, :class:`AWNB`, '
+        ":class:`WANBIA`, :class:`Discriminative` or :class:`EM`. None is the smoothing {smoothing}.",
     ),
     "perturbation": Option("int", "Random moves from the best graph before each restart."),
     "random_state": Option("int, Generator, RandomState or None", "Where random numbers come from."),

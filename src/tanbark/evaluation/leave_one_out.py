@@ -92,7 +92,7 @@ class LeaveOneOut:
     def __init__(
         self, network: Network, counts: Sequence[NDArray[Any]], smoothing: Smoothing, *, fixed_prior: bool = False
     ) -> None:
-        if smoothing.uses_counts and not isinstance(smoothing, (MEstimate, Hierarchical)):
+        if smoothing.by_column or (smoothing.uses_counts and not isinstance(smoothing, (MEstimate, Hierarchical))):
             msg = f"Leave-one-out knows no way to take a row out of CPTs with the smoothing {smoothing!r}."
             raise OptionError(msg)
         self._network = network

@@ -43,8 +43,12 @@ def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: 
     [[0.75, 0.25], [0.5, 0.5]]
     """
     n = counts.astype(np.float64)
-    states = n.shape[axis]
-    smooth = n + smoothing.mass(n, axis, stacked=stacked)
+    return _normalise(n + smoothing.mass(n, axis, stacked=stacked), axis)
+
+
+def _normalise(smooth: Floats, axis: int) -> Floats:
+    """Divide by the sums along an axis; where a sum is 0, the distribution is uniform."""
+    states = smooth.shape[axis]
     sums = _sum_over(smooth, axis)
     if (sums > 0).all():
         return np.asarray(smooth / sums)
@@ -87,7 +91,12 @@ def fit(
     estimates = list(tables)
     alike: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for node, parents in enumerate(dag.parents):
-        axis = family_axes(parents, node, schema.target).index(node)
+        columns = family_axes(parents, node, schema.target)
+        axis = columns.index(node)
+        if smoothing.by_column:
+            n = tables[node].astype(np.float64)
+            estimates[node] = _normalise(n + smoothing.mass_at(n, columns, node, schema), axis)
+            continue
         alike.setdefault((axis, tables[node].shape), []).append(node)
     for (axis, _), nodes in alike.items():
         found = estimate(np.stack([tables[node] for node in nodes]), axis + 1, smoothing, stacked=True)
