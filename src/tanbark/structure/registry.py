@@ -90,7 +90,7 @@ LEARNERS: dict[str, Learner] = {
         infers=True,
     ),
     "selective-mml": Learner(blanket.learn, "Naive Bayes on a Markov blanket", "Li, Korb and Allison (2021)"),
-    "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Yehezkel and Lerner (2009)"),
+    "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Sugahara, Kishida, Kato and Ueno (2022)"),
     "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)"),
     "pc-anb": Learner(pc.learn_augmented, "Augmented naive Bayes by PC", "Colombo and Maathuis (2014)"),
     "pc-gbn": Learner(pc.learn_general, "General network by PC", "Colombo and Maathuis (2014)"),

@@ -28,7 +28,8 @@ class RAIANB(SeparationOptions, NetworkClassifier):
 
     References
     ----------
-    Yehezkel and Lerner (2009), Bayesian network structure learning by recursive autonomy identification.
+    Sugahara, Kishida, Kato and Ueno (2022), Recursive autonomy identification-based learning of augmented naive Bayes
+    classifiers. Yehezkel and Lerner (2009), Bayesian network structure learning by recursive autonomy identification.
 
     Examples
     --------
