@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tanbark.estimators.models.averaging import ModelAveraging
     from tanbark.estimators.models.by_name import BayesNetClassifier
     from tanbark.estimators.models.conditional import BNC2P, CMDLGBN
-    from tanbark.estimators.models.constraint import RAIANB, RAIGBN
+    from tanbark.estimators.models.constraint import MMHCANB, MMHCGBN, PCANB, PCGBN, RAIANB, RAIGBN
     from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble
     from tanbark.estimators.models.exact import ExactANB, ExactGBN
     from tanbark.estimators.models.fixed import KDB, SPODE, FixedStructure, NaiveBayes, SelectiveKDB
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from tanbark.estimators.reports.comparison import Comparison, compare_scores, hommel
     from tanbark.estimators.reports.data_report import DataReport, describe
     from tanbark.estimators.reports.explain import Explanation, RowExplanation
+    from tanbark.estimators.reports.graph_score import graph_score
+    from tanbark.estimators.reports.paired_tests import SignedRank, bayesian_signed_rank
     from tanbark.estimators.reports.validation import CrossValidation, cross_validate_network
     from tanbark.estimators.scan import Scan
 
@@ -61,6 +63,10 @@ __all__ = [
     "GBN",
     "KDB",
     "MANB",
+    "MMHCANB",
+    "MMHCGBN",
+    "PCANB",
+    "PCGBN",
     "RAIANB",
     "RAIGBN",
     "SPODE",
@@ -94,6 +100,7 @@ __all__ = [
     "Scan",
     "SelectiveKDB",
     "SelectiveNaiveBayes",
+    "SignedRank",
     "SparseCandidateGBN",
     "SuperParentTAN",
     "TextExplanation",
@@ -101,9 +108,11 @@ __all__ = [
     "UniformDiscretizer",
     "WrapperKDB",
     "arc_report",
+    "bayesian_signed_rank",
     "compare_scores",
     "cross_validate_network",
     "describe",
+    "graph_score",
     "hommel",
     "load",
 ]
@@ -115,7 +124,7 @@ PLACES = {
     "models.averaging": "ModelAveraging",
     "models.by_name": "BayesNetClassifier",
     "models.conditional": "BNC2P CMDLGBN",
-    "models.constraint": "RAIANB RAIGBN",
+    "models.constraint": "MMHCANB MMHCGBN PCANB PCGBN RAIANB RAIGBN",
     "models.ensemble": "Classifier NetworkEnsemble",
     "models.exact": "ExactANB ExactGBN",
     "models.fixed": "KDB SPODE FixedStructure NaiveBayes SelectiveKDB",
@@ -136,6 +145,8 @@ PLACES = {
     "reports.comparison": "Comparison compare_scores hommel",
     "reports.data_report": "DataReport describe",
     "reports.explain": "Explanation RowExplanation",
+    "reports.graph_score": "graph_score",
+    "reports.paired_tests": "SignedRank bayesian_signed_rank",
     "reports.validation": "CrossValidation cross_validate_network",
     "scan": "Scan",
 }

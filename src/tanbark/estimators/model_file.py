@@ -43,6 +43,7 @@ from tanbark.params.network_file import (
     read_schema,
     smoothing_document,
 )
+from tanbark.structure.constraint.values import IndependenceTest
 from tanbark.table import Column
 from tanbark.table.schema_json import column_document, demand, is_number, read_list
 
@@ -63,7 +64,7 @@ def _own(base: type[Any]) -> dict[str, type[Any]]:
     return found
 
 
-PARTS = (Discretizer, ParameterEstimator, Smoothing, TableClassifier)  # what an option may hold
+PARTS = (Discretizer, ParameterEstimator, Smoothing, IndependenceTest, TableClassifier)  # what an option may hold
 
 
 def classifiers() -> dict[str, type[TableClassifier]]:
@@ -73,7 +74,7 @@ def classifiers() -> dict[str, type[TableClassifier]]:
 
 
 def parts() -> dict[str, type[Any]]:
-    """List the discretisers, smoothings, parameter estimators and classifiers that an option may hold."""
+    """List the discretisers, smoothings, parameter estimators, tests and classifiers that an option may hold."""
     estimators.load_all()
     return {name: cls for base in PARTS for name, cls in _own(base).items()}
 

@@ -98,7 +98,7 @@ class LeaveOneOut:
         self, network: Network, counts: Sequence[NDArray[Any]], smoothing: Smoothing, *, fixed_prior: bool = False,
         trees: Mapping[int, HierarchicalFamily] = NO_TREES,
     ) -> None:  # fmt: skip
-        if smoothing.uses_counts and not isinstance(smoothing, (MEstimate, Hierarchical)):
+        if smoothing.by_column or (smoothing.uses_counts and not isinstance(smoothing, (MEstimate, Hierarchical))):
             msg = f"Leave-one-out knows no way to take a row out of CPTs with the smoothing {smoothing!r}."
             raise OptionError(msg)
         self._network = network

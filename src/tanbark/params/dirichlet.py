@@ -91,7 +91,12 @@ def fit(
     estimates = list(tables)
     alike: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for node, parents in enumerate(dag.parents):
-        axis = family_axes(parents, node, schema.target).index(node)
+        columns = family_axes(parents, node, schema.target)
+        axis = columns.index(node)
+        if smoothing.by_column:
+            n = tables[node].astype(np.float64)
+            estimates[node] = _normalized(n + smoothing.mass_at(n, columns, node, schema), axis)
+            continue
         alike.setdefault((axis, tables[node].shape), []).append(node)
     for (axis, _), nodes in alike.items():
         found = estimate(np.stack([tables[node] for node in nodes]), axis + 1, smoothing, stacked=True)

@@ -28,7 +28,7 @@ class Late:
 
 blanket = Late("blanket.search")
 bnc2p, cmdl_gbn = Late("conditional.bnc2p"), Late("conditional.cmdl_gbn")
-rai = Late("constraint.rai")
+mmhc, pc, rai = Late("constraint.mmhc"), Late("constraint.pc"), Late("constraint.rai")
 exact = Late("exact.learn")
 fixed, kdb, naive = Late("fixed.given"), Late("fixed.kdb"), Late("fixed.naive")
 selective_kdb, spode = Late("fixed.selective_kdb"), Late("fixed.spode")
@@ -112,8 +112,20 @@ LEARNERS: dict[str, Learner] = {
         infers=True,
     ),
     "selective-mml": Learner(blanket.learn, "Naive Bayes on a Markov blanket", "Li, Korb and Allison (2021)"),
-    "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Yehezkel and Lerner (2009)"),
+    "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Sugahara, Kishida, Kato and Ueno (2022)"),
     "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)"),
+    "pc-anb": Learner(pc.learn_augmented, "Augmented naive Bayes by PC", "Colombo and Maathuis (2014)"),
+    "pc-gbn": Learner(pc.learn_general, "General network by PC", "Colombo and Maathuis (2014)"),
+    "mmhc-anb": Learner(
+        mmhc.learn_augmented,
+        "Augmented naive Bayes by max-min hill climbing",
+        "Tsamardinos, Brown and Aliferis (2006)",
+    ),
+    "mmhc-gbn": Learner(
+        mmhc.learn_general,
+        "General network by max-min hill climbing",
+        "Tsamardinos, Brown and Aliferis (2006)",
+    ),
     "exact-anb": Learner(exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)"),
     "exact-gbn": Learner(exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)"),
     "acll-tan": Learner(acll_tan.learn, "TAN of highest aCLL", "Carvalho, Roos, Oliveira and Myllymäki (2011)", 2),

@@ -171,6 +171,19 @@ def is_frame(data: Any) -> bool:
     return hasattr(type(data), "columns") or hasattr(type(data), "column_names")  # asking a lazy frame itself is work
 
 
+def read_dtypes(frame: Any) -> dict[str, str]:
+    """Return the type of every column of a frame, by the names of narwhals; empty where it knows no such frame.
+
+    >>> import pandas as pd
+    >>> read_dtypes(pd.DataFrame({"a": [1], "b": [True]}))
+    {'a': 'Int64', 'b': 'Boolean'}
+    """
+    known = nw.from_native(frame, pass_through=True)
+    if not isinstance(known, (nw.DataFrame, nw.LazyFrame)):
+        return {}
+    return {name: str(dtype) for name, dtype in known.collect_schema().items()}
+
+
 def same_names(names: tuple[str, ...]) -> InputError:
     """Return the error of columns with the same name."""
     twice = sorted({name for name in names if names.count(name) > 1})
