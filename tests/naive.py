@@ -240,14 +240,11 @@ def _candidates(learner, current, features, value, k):
 
 
 def _tree_arcs(current, features):
-    found, met = [], set()
+    found = []
     orphans = [f for f in features if not current[f]]
     for x, y in itertools.product(features, orphans):
         if x == y or _leads(current, y, x) or len(orphans) < 2:
             continue
-        if x in orphans and (y, x) in met:
-            continue
-        met.add((x, y))
         found.append({**current, y: (x,)})
     return found
 
@@ -266,13 +263,10 @@ def _super_parent_arcs(current, features, value):
 
 
 def _dependence_arcs(current, features, k):
-    found, met = [], set()
+    found = []
     for x, y in itertools.permutations(features, 2):
         if x in current[y] or len(current[y]) >= k or _leads(current, y, x):
             continue
-        if set(current[x]) == set(current[y]) and (y, x) in met:
-            continue
-        met.add((x, y))
         found.append({**current, y: tuple(sorted((*current[y], x)))})
     return found
 

@@ -31,7 +31,7 @@ class RefittingEvaluator:
         self.X, self.y, self.n_classes = table.X, table.y, table.n_classes
         self.splits = [(folds != fold, folds == fold) for fold in np.unique(folds)]
 
-    def hear(self, structures: Sequence[Structure]) -> None:
+    def prefetch(self, structures: Sequence[Structure]) -> None:
         """Structures are scored one by one."""
 
     def settle(self, structure: Structure) -> None:
@@ -76,8 +76,8 @@ class Recorder:
     def at_once(self) -> int:
         return self.evaluator.at_once
 
-    def hear(self, structures: Sequence[Structure]) -> None:
-        self.evaluator.hear(structures)
+    def prefetch(self, structures: Sequence[Structure]) -> None:
+        self.evaluator.prefetch(structures)
 
     def settle(self, structure: Structure) -> None:
         self.evaluator.settle(structure)

@@ -128,6 +128,19 @@ def test_tabu_steps_and_restarts_never_find_less(seed, score):
     assert again[0] == again[1]
 
 
+@given(seeds, st.sampled_from([name for name in SCORES if name != "loglik"]), st.booleans(), st.integers(0, 4))
+@few
+def test_search_over_orders_never_ends_below_plain_hill_climbing(seed, score, weighted, patience):
+    counts = MemoryCounts(without_gaps(seed, rows=20 + seed % 200, weighted=weighted))
+    plain = learn(counts, criterion=score)
+    for options in ({}, {"patience": patience, "random_state": seed}):
+        found = hill_climb.learn(counts, criterion=score, **options)
+        assert found.score >= plain.score - 1e-7
+        assert found.dag == hill_climb.learn(counts, criterion=score, **options).dag
+    augmented = ban.learn(counts, criterion=score, space="dags", tabu=0)
+    assert ban.learn(counts, criterion=score).score >= augmented.score - 1e-7
+
+
 @given(complete)
 @few
 def test_gaps_and_weights_end_in_a_graph(table):

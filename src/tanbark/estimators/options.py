@@ -63,7 +63,9 @@ class ClimbOptions:
     required: Any = ()
     forbidden: Any = ()
     start: Any = None
-    space: str = "equivalence-classes"
+    space: str = "orders"
+    patience: int | None = None
+    time_limit: float | None = None
     tabu: int = 10
     tabu_length: int = 10
     restarts: int = 0
@@ -220,6 +222,11 @@ OPTIONS: dict[str, Option] = {
         '"ml" (maximum likelihood), or a number of pseudo-counts per cell; or :class:`MANB`, :class:`AWNB`, '
         ":class:`WANBIA`, :class:`Discriminative` or :class:`EM`. None is the smoothing {smoothing}.",
     ),
+    "patience": Option(
+        "int",
+        "Rounds of the search over orders that may follow one another without a new best; 0 stops at its first local "
+        "optimum. None is 3, or without bound where ``time_limit`` is given.",
+    ),
     "perturbation": Option("int", "Random moves from the best graph before each restart."),
     "random_state": Option("int, Generator, RandomState or None", "Where random numbers come from."),
     "required": Option("list of (parent, child) names", "Arcs that must be there."),
@@ -238,11 +245,13 @@ OPTIONS: dict[str, Option] = {
         'classifier\'s own, or "laplace" for EM and MANB, whose prior may not depend on the counts.',
     ),
     "space": Option(
-        '{"equivalence-classes", "dags"}',
+        '{"orders", "equivalence-classes", "dags"}',
         'What the search moves in. In "dags" every step is the best move from the present graph: plain hill '
         'climbing. In "equivalence-classes" it is the best move from any graph equivalent to it, so that '
         'arbitrary directions do not decide where the search ends; "k2" and "mml", which score equivalent graphs '
-        'differently, and "loglik" search DAGs in any case.',
+        'differently, search DAGs instead. "orders" goes on from plain hill climbing and improves the order of the '
+        "columns, each of which takes its best parents among those before it. Missing values and "
+        '"loglik" allow no search over orders; these are climbed over equivalence classes and over DAGs.',
     ),
     "start": Option(
         "Dag or list of arcs",
@@ -310,6 +319,8 @@ REASONS: dict[str, str] = {
     "start": "Learners of conditional likelihood may also begin at naive Bayes.",
     "tabu": "The sparse candidate algorithm leaves local optima by new candidates instead.",
     "test": "RAI was published with the Bayes factor, PC and MMHC with G².",
+    "time_limit": "A search that improves its graph step by step stops at any time and has no limit by default; exact "
+    "search may take hours for its proof.",
     "tol": "What improves differs: a cross-validated score (wrappers), a gradient per row (WANBIA, Discriminative), a "
     "probability (EM).",
 }

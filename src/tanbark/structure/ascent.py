@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Collection, Hashable
 from time import perf_counter
@@ -47,12 +48,12 @@ class State(Protocol[Solution]):
 def climb(
     begin: Callable[[], State[Found]], trace: Trace, *, least: float = TIE,
     rise: Callable[[Any], tuple[float, Found]] | None = None, restarts: int = 0,
-    perturb: Callable[[Found], State[Found]] | None = None,
+    perturb: Callable[[Found], State[Found]] | None = None, deadline: float = math.inf,
 ) -> tuple[float, Found]:  # fmt: skip
     """Ascend from the first state, then ``restarts`` times from a perturbed best solution; return the best.
 
     ``rise`` maps a state to the best score and solution that moves from it reach; by default it is :func:`ascend` with
-    moves that gain more than ``least``.
+    moves that gain more than ``least``. No restart begins after the ``deadline``, by the clock of ``perf_counter``.
     """
     rise = rise or (lambda state: ascend(state, trace, least=least))
     begun = perf_counter()
@@ -62,6 +63,8 @@ def climb(
     if perturb is not None:
         for _ in range(restarts):
             begun = perf_counter()
+            if begun > deadline:
+                break
             state = perturb(solution)
             trace.add(state.score, "restart", 1, perf_counter() - begun)
             score, found = rise(state)
@@ -72,19 +75,20 @@ def climb(
 
 
 def ascend(
-    state: State[Found], trace: Trace, *, least: float = TIE, tabu: int = 0, tabu_length: int = 10
-) -> tuple[float, Found]:
+    state: State[Found], trace: Trace, *, least: float = TIE, tabu: int = 0, tabu_length: int = 10,
+    deadline: float = math.inf,
+) -> tuple[float, Found]:  # fmt: skip
     """Make the best move as long as it gains more than ``least``, and more than rounding; return the best met.
 
     Up to ``tabu`` moves in a row may gain less, each to a state that is not among the last ``tabu_length`` ones, as
     long as a new best follows. A new best that was passed before ends the search: with missing values, gains rest on
-    different rows and may lead in a cycle.
+    different rows and may lead in a cycle. No move follows the ``deadline``, by the clock of ``perf_counter``.
     """
     best, solution, key = state.score, state.solution(), state.key()
     recent, passed, fruitless = deque([key], maxlen=tabu_length), {key}, 0
     while True:
         begun = perf_counter()
-        move = state.propose(recent)
+        move = None if begun > deadline else state.propose(recent)
         enough = smallest_gain(best, least)
         if move is None or (move.gain <= enough and fruitless >= tabu):
             return best, solution

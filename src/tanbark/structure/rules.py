@@ -118,3 +118,8 @@ def generator(random_state: Any) -> np.random.Generator:
             f"got {random_state!r:.80}. Use a number such as 0 for the same result every time."
         )
         raise OptionError(msg) from error
+
+
+def seeded(random_state: Any) -> np.random.Generator:
+    """Make a generator as :func:`generator` does, with the seed 0 for None, so that a search is repeatable."""
+    return generator(0 if random_state is None else random_state)

@@ -74,12 +74,12 @@ class Trace:
     """The steps of a search in progress, each reported on stderr as it is made.
 
     With ``verbose`` every step is a line of its own. Otherwise a terminal shows one line that is rewritten, and there
-    is no output elsewhere.
+    is no output elsewhere, and none at all where it is not to be ``shown``.
     """
 
-    def __init__(self, *, verbose: bool = False) -> None:
+    def __init__(self, *, verbose: bool = False, shown: bool = True) -> None:
         self.steps: list[Step] = []
-        self._verbose, self._shown = verbose, verbose or sys.stderr.isatty()
+        self._verbose, self._shown = verbose, shown and (verbose or sys.stderr.isatty())
 
     def add(self, score: float, move: str, candidates: int, seconds: float) -> None:
         """Append a step and report it."""

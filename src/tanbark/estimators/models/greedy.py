@@ -19,6 +19,8 @@ class GBN(ClimbOptions, NetworkClassifier):
     ----------
     criterion : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
         What is maximised.
+    time_limit : float, default None
+        Seconds after which the search stops and returns the best graph so far; how far it comes depends on the machine.
     {options}
 
     Attributes
@@ -55,6 +57,8 @@ class BAN(ClimbOptions, NetworkClassifier):
         What is maximised.
     conditional : bool, default True
         Score the features' families with the class in them; otherwise the class is ignored until the graph is found.
+    time_limit : float, default None
+        Seconds after which the search stops and returns the best graph so far; how far it comes depends on the machine.
     {options}
 
     Attributes
@@ -96,6 +100,8 @@ class SparseCandidateGBN(ClimbOptions, NetworkClassifier):
         from that of the data, the information of a column beside the present parents, or its gain in score.
     criterion : {"loglik", "aic", "bic", "bdeu", "k2", "mml"}, default "bic"
         What is maximised.
+    time_limit : float, default None
+        Seconds after which the search stops and returns the best graph so far; how far it comes depends on the machine.
     {options}
 
     Attributes

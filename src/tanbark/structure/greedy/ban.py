@@ -12,14 +12,15 @@ from tanbark.graph import Dag
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.hill_climb import Walk, search
 from tanbark.structure.result import Learnt
-from tanbark.structure.rules import MAX_CELLS, Arcs, generator, make_rules
+from tanbark.structure.rules import MAX_CELLS, Arcs, make_rules, seeded
 
 
 def learn(
     counts: CountEngine, *, criterion: str = "bdeu", ess: float = 1.0, conditional: bool = True,
     max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None,
-    space: str = "equivalence-classes", tabu: int = 10, tabu_length: int = 10, restarts: int = 0, perturbation: int = 8,
-    random_state: Any = None, verbose: bool = False, max_cells: int = MAX_CELLS,
+    space: str = "orders", patience: int | None = None, time_limit: float | None = None, tabu: int = 10,
+    tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None, verbose: bool = False,
+    max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     """Search for the arcs among the features that score highest, the class being a parent of all.
 
@@ -47,7 +48,7 @@ def learn(
     rules = replace(rules, allowed=allowed, fixed=fixed)
     most_cells = max_cells if conditional else max_cells // schema.cardinalities[target]  # the class is added later
     gains = Gains(counts, criterion, ess=ess, allowed=allowed, max_cells=most_cells)
-    walk = Walk(tabu, tabu_length, restarts, perturbation, space, verbose)
-    found = search(gains, rules, begin, walk, generator(random_state))
+    walk = Walk(tabu, tabu_length, restarts, perturbation, space, verbose, patience, time_limit)
+    found = search(gains, rules, begin, walk, seeded(random_state))
     inner = [tuple(p for p in parents if p != target) for parents in found.dag.parents[:target]]
     return Learnt(Dag.augmented(schema.names, inner), found.score, found.history)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Bools, Counts, Floats, Integers
+from tanbark.arrays import TIE, Bools, Counts, Floats, Integers
 from tanbark.checks import check_ess
 from tanbark.counts import CountEngine
 from tanbark.counts.column_sets import ColumnSets
@@ -22,6 +23,7 @@ Family = tuple[int, tuple[int, ...]]
 DENSE_CELLS = 1 << 16  # larger tables are scored by their observed cells
 BATCH_CELLS = 1 << 21  # cells of the tables that are counted at once
 BATCH_TABLES = 1 << 17  # and their number, each of which takes a line of its layout
+AHEAD = 16  # families that are counted before a climb asks for them
 LOOKED_UP = 2048  # counts below have their n ln n in a lookup table
 EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # the same for all DAGs of an equivalence class, and penalised
 
@@ -74,18 +76,38 @@ class Gains:
     def toggles(self, families: Sequence[Family], ahead: Iterable[Family] = ()) -> list[Floats]:
         """Return, for each family (child, sorted parents), the gain of toggling every column as a parent.
 
-        Families that are likely to be needed next, ``ahead``, are prefetched where that saves a pass.
+        Families that are likely to be needed next, ``ahead``, are prefetched where that saves a pass; in memory, the
+        first few of them are counted in the same call.
         """
         fresh = [family for family in dict.fromkeys(families) if family not in self._kept]
-        if fresh and self._counts.counts_in_passes:
+        if fresh:
             later = (family for family in ahead if family not in self._kept)
-            self._counts.prefetch(columns for family in (*fresh, *later) for columns in self._sets(*family))
+            if self._counts.counts_in_passes:
+                self._counts.prefetch(columns for family in (*fresh, *later) for columns in self._sets(*family))
+            else:
+                fresh = list(dict.fromkeys((*fresh, *islice(later, AHEAD))))
         if fresh:
             rows = np.full((len(fresh), len(self._states)), -np.inf)
             self._kept.update(zip(fresh, rows, strict=True))
             self._score_roots(fresh, rows)
             self._score_families(fresh, rows)
         return [self._kept[family] for family in families]
+
+    def counted(self) -> list[Family]:
+        """List the families whose gains are known."""
+        return list(self._kept)
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether no value is missing, so that the gains along any way to a graph add up to its score."""
+        tables = self._counts.tables([(column,) for column in range(len(self._states))])
+        total = self._counts.total
+        return all(abs(float(table.sum()) - total) <= TIE * max(1.0, total) for table in tables)
+
+    @property
+    def penalised(self) -> bool:
+        """Whether the score is not raised by every further parent."""
+        return self._name != "loglik"
 
     def _sets(self, child: int, parents: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         """List the tables of a family with each candidate that are counted in full."""

@@ -1,35 +1,39 @@
-"""Hill climbing over directed acyclic graphs by adding, deleting and reversing arcs."""
+"""Hill climbing over directed acyclic graphs by adding, deleting and reversing arcs, and what follows it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from tanbark.arrays import TIE, Bools, Floats
-from tanbark.checks import check_count
+from tanbark.checks import check_count, check_limit
 from tanbark.counts import CountEngine
 from tanbark.errors import find
 from tanbark.graph import Dag
 from tanbark.structure.ascent import Move, ascend, climb
+from tanbark.structure.greedy.anytime import OrderSearch
 from tanbark.structure.greedy.cpdag import ClassClimb
 from tanbark.structure.greedy.gains import Gains
-from tanbark.structure.greedy.moves import REVERSE, MovingGraph
+from tanbark.structure.greedy.moves import KINDS, REVERSE, MovingGraph
 from tanbark.structure.result import Learnt
-from tanbark.structure.rules import MAX_CELLS, Arcs, Rules, generator, make_dag, make_rules
+from tanbark.structure.rules import MAX_CELLS, Arcs, Rules, make_dag, make_rules, seeded
 from tanbark.structure.trace import History, Trace
 
-SPACES = ("dags", "equivalence-classes")
+SPACES = ("orders", "equivalence-classes", "dags")
+PATIENCE = 3  # rounds without a new best, unless there is a time limit
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Options of the search: its space, what follows a local optimum, and whether steps are reported.
+    """Options of the search: its space, what follows a local optimum, when to stop, and whether steps are reported.
 
-    Over "equivalence-classes", moves come from all DAGs equivalent to the current one, then from the DAG alone. Tabu
+    Over "orders", hill climbing over DAGs comes first, and rounds of search over the orders of the columns follow. Over
+    "equivalence-classes", moves come from all DAGs equivalent to the current one, then from the DAG alone; tabu
     moves and restarts from the perturbed best graph follow a local optimum.
     """
 
@@ -39,6 +43,8 @@ class Walk:
     perturbation: int = 8
     space: str = "dags"
     verbose: bool = False
+    patience: int | None = None
+    time_limit: float | None = None
 
     def __post_init__(self) -> None:
         find("space", self.space, dict.fromkeys(SPACES))
@@ -46,6 +52,20 @@ class Walk:
             check_count(name, getattr(self, name))
         for name in ("tabu_length", "perturbation"):
             check_count(name, getattr(self, name), least=1)
+        if self.patience is not None:
+            check_count("patience", self.patience)
+        check_limit("time_limit", self.time_limit, "seconds")
+
+    @property
+    def rounds(self) -> float:
+        """How many rounds over orders may follow one another without a new best."""
+        if self.patience is not None:
+            return self.patience
+        return PATIENCE if self.time_limit is None else math.inf
+
+    def deadline(self) -> float:
+        """Return when to stop, by the clock of ``perf_counter``."""
+        return math.inf if self.time_limit is None else perf_counter() + self.time_limit
 
 
 class GraphClimb(MovingGraph):
@@ -82,9 +102,17 @@ class GraphClimb(MovingGraph):
 
     def propose(self, tabu: Collection[Hashable]) -> Move | None:
         """Return the best move to a graph that is not tabu."""
-        gains = self.moves()
-        self.tried = int((gains > -np.inf).sum())
-        return self.best_move(gains, tabu)
+        from tanbark.structure.greedy.move_kernels import best_graph_move
+
+        rules = self.rules
+        gain, kind, x, y, self.tried = best_graph_move(
+            self.arcs, self.reach, self._toggle, rules.allowed, rules.fixed, rules.max_parents
+        )
+        if kind < 0:
+            return None
+        if self.key_after(kind, x, y) in tabu:
+            return self.best_move(self.moves(), tabu)
+        return Move(gain, f"{KINDS[kind]} {rules.names[x]} -> {rules.names[y]}", (kind, x, y))
 
     def apply(self, move: Move) -> None:
         """Make a move and update the gains of the families that it changes."""
@@ -105,30 +133,68 @@ class GraphClimb(MovingGraph):
 
 
 def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.Generator) -> Learnt:
-    """Climb from a graph with the options ``walk``; return the best graph met, its score and the steps."""
-    trace = Trace(verbose=walk.verbose)
-    by_class = walk.space == "equivalence-classes" and gains.equivalent
+    """Climb from a graph with the options ``walk``; return the best graph met, its score and the steps.
+
+    Missing values leave no score of a parent set that is comparable with all others, and "loglik" no parent set that a
+    larger one does not beat: both are climbed over equivalence classes or DAGs instead of orders.
+    """
+    trace, deadline = Trace(verbose=walk.verbose), walk.deadline()
+    if walk.space == "orders" and gains.penalised and gains.complete:
+        return _search_orders(GraphClimb(gains, rules, start), walk, rng, trace, deadline)
+    by_class = walk.space != "dags" and gains.equivalent
 
     def rise(state: GraphClimb) -> tuple[float, Bools]:
-        return _alternate(state, walk, trace) if by_class else _ascend(state, walk, trace)
+        climb_from = _alternate if by_class else _ascend
+        return climb_from(state, walk, trace, deadline)
 
     score, arcs = climb(
-        lambda: GraphClimb(gains, rules, start), trace, rise=rise, restarts=walk.restarts,
+        lambda: GraphClimb(gains, rules, start), trace, rise=rise, restarts=walk.restarts, deadline=deadline,
         perturb=lambda best: GraphClimb(gains, rules, best).perturb(walk.perturbation, rng),
     )  # fmt: skip
     return Learnt(make_dag(rules.names, arcs), score, History(trace.steps))
 
 
-def _ascend(state: GraphClimb, walk: Walk, trace: Trace) -> tuple[float, Bools]:
-    return ascend(state, trace, tabu=walk.tabu, tabu_length=walk.tabu_length)
+def _search_orders(state: GraphClimb, walk: Walk, rng: np.random.Generator, trace: Trace, deadline: float) -> Learnt:
+    """Climb over DAGs, then search over orders; the score is never below that of the climb."""
+    gains, rules = state.gains, state.rules
+    starts = [state.arcs.copy()]
+
+    def elsewhere(best: Bools) -> Bools:
+        """Climb over equivalence classes from the start, and at later calls from the perturbed best graph."""
+        if starts:
+            begin = GraphClimb(gains, rules, starts.pop())
+        else:
+            begin = GraphClimb(gains, rules, best).perturb(walk.perturbation, rng)
+        other = ClassClimb(gains, rules, begin.arcs, begin.score) if gains.equivalent else begin
+        return ascend(other, Trace(shown=False), deadline=deadline)[1]
+
+    trace.add(state.score, "start", 1, 0.0)
+    _, arcs = ascend(state, trace, deadline=deadline)
+    orders = OrderSearch(gains, rules, arcs, elsewhere, rng)
+    orders.run(walk.rounds, deadline, trace)
+    for _ in range(walk.restarts):
+        if perf_counter() > deadline:
+            break
+        begun = perf_counter()
+        state = GraphClimb(gains, rules, orders.arcs).perturb(walk.perturbation, rng)
+        orders.enter(state.arcs)
+        trace.add(state.score, "restart", 1, perf_counter() - begun)
+        orders.run(walk.rounds, deadline, trace)
+    trace.end()
+    dag = make_dag(rules.names, orders.arcs)
+    return Learnt(dag, sum(gains.family_scores(list(enumerate(dag.parents)))), History(trace.steps))
 
 
-def _alternate(state: GraphClimb, walk: Walk, trace: Trace) -> tuple[float, Bools]:
+def _ascend(state: GraphClimb, walk: Walk, trace: Trace, deadline: float) -> tuple[float, Bools]:
+    return ascend(state, trace, tabu=walk.tabu, tabu_length=walk.tabu_length, deadline=deadline)
+
+
+def _alternate(state: GraphClimb, walk: Walk, trace: Trace, deadline: float) -> tuple[float, Bools]:
     """Ascend over equivalence classes and over DAGs in turns, until neither finds more."""
     gains, rules = state.gains, state.rules
     while True:
-        score, arcs = ascend(ClassClimb(gains, rules, state.arcs, state.score), trace)
-        best, found = _ascend(GraphClimb(gains, rules, arcs), walk, trace)
+        score, arcs = ascend(ClassClimb(gains, rules, state.arcs, state.score), trace, deadline=deadline)
+        best, found = _ascend(GraphClimb(gains, rules, arcs), walk, trace, deadline)
         before, state = state.score, GraphClimb(gains, rules, found)
         # with missing values gains rest on different rows: only the score of the whole graph shows an improvement
         if best <= score + TIE * max(1.0, abs(score)) or state.score <= before + TIE * max(1.0, abs(before)):
@@ -137,14 +203,16 @@ def _alternate(state: GraphClimb, walk: Walk, trace: Trace) -> tuple[float, Bool
 
 def learn(
     counts: CountEngine, *, criterion: str = "bic", ess: float = 1.0, max_parents: int | None = None,
-    required: Arcs = (), forbidden: Arcs = (), start: Any = None, space: str = "equivalence-classes",
-    tabu: int = 10, tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None,
-    verbose: bool = False, blanket_only: bool = False, max_cells: int = MAX_CELLS,
+    required: Arcs = (), forbidden: Arcs = (), start: Any = None, space: str = "orders",
+    patience: int | None = None, time_limit: float | None = None, tabu: int = 10, tabu_length: int = 10,
+    restarts: int = 0, perturbation: int = 8, random_state: Any = None, verbose: bool = False,
+    blanket_only: bool = False, max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     """Search for the graph over all columns, the class among them, that scores highest.
 
-    Each step makes the best of all legal additions, deletions and reversals, as long as one gains more than 1e-9; ties
-    go to additions before deletions before reversals, and to the earlier columns. Columns with one state stay alone.
+    Hill climbing makes in each step the best of all legal additions, deletions and reversals, as long as one gains more
+    than 1e-9; ties go to additions before deletions before reversals, and to the earlier columns. Search over orders
+    goes on from there, so that its graph never scores less. Columns with one state stay alone.
 
     Parameters
     ----------
@@ -157,15 +225,24 @@ def learn(
         Arcs that must be there, and arcs that must not.
     start : Dag or list of arcs, optional
         Where to begin; by default without any arc but the required ones.
-    space : {"dags", "equivalence-classes"}
-        Whether a step is the best move from the graph at hand, or from any graph equivalent to it.
+    space : {"orders", "equivalence-classes", "dags"}
+        Whether hill climbing is followed by search over orders of the columns (:class:`OrderSearch`); or a step is the
+        best move from any graph equivalent to the one at hand; or from that graph alone. With missing values,
+        equivalence classes are searched instead of orders, and by "loglik" DAGs.
+    patience : int, optional
+        Rounds of the search over orders that may follow one another without a new best; 0 stops at its first local
+        optimum. By default 3, or as many as the time limit allows.
+    time_limit : float, optional
+        Seconds after which the search stops and returns the best graph so far.
     tabu : int
-        Steps that may follow one another without a new best; 0 stops at the first local optimum.
+        Steps that may follow one another without a new best, over DAGs and equivalence classes; 0 stops at the first
+        local optimum.
     tabu_length : int
         How many of the last graphs may not be entered again.
     restarts, perturbation : int
         How often to begin again from the best graph, after how many random moves.
     random_state : int, Generator or RandomState, optional
+        None is 0.
     verbose : bool
         Report every step.
     blanket_only : bool
@@ -176,12 +253,12 @@ def learn(
     Notes
     -----
     Heckerman, Geiger and Chickering (1995), section 8; Chickering (2002) for the classes; Glover (1989) for
-    the tabu list.
+    the tabu list; Teyssier and Koller (2005), Ordering-based search.
     """
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
     gains = Gains(counts, criterion, ess=ess, allowed=rules.allowed, max_cells=max_cells)
-    walk = Walk(tabu, tabu_length, restarts, perturbation, space, verbose)
-    found = search(gains, rules, begin, walk, generator(random_state))
+    walk = Walk(tabu, tabu_length, restarts, perturbation, space, verbose, patience, time_limit)
+    found = search(gains, rules, begin, walk, seeded(random_state))
     return Learnt(blanket(found.dag, counts.schema.target), found.score, found.history) if blanket_only else found
 
 

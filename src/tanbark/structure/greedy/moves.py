@@ -20,7 +20,7 @@ class MovingGraph:
     def __init__(self, rules: Rules, start: Bools) -> None:
         self.rules = rules
         self.arcs = start.copy()
-        self.reach = reachable(start)
+        self.reach = reachable(start) if start.any() else start.copy()
 
     def parents(self, node: int) -> tuple[int, ...]:
         """Return the sorted parents of a node."""
@@ -38,25 +38,31 @@ class MovingGraph:
 
     def move(self, kind: int, x: int, y: int) -> None:
         """Add, delete or reverse the arc x -> y."""
+        from tanbark.structure.greedy import move_kernels as kernels
+
         if kind == ADD:
-            self._connect(x, y)
+            kernels.connect(self.arcs, self.reach, x, y)
         else:
-            self._disconnect(x, y)
+            kernels.disconnect(self.arcs, self.reach, x, y)
         if kind == REVERSE:
-            self._connect(y, x)
+            kernels.connect(self.arcs, self.reach, y, x)
 
     def best_move(self, gains: Floats, tabu: Collection[Hashable]) -> Move | None:
         """Return the best move to a graph that is not tabu, given the gain of every move, (kind, x, y)."""
         gains, names = gains.copy(), self.rules.names
         while (found := best_move(gains)) is not None:
             kind, x, y = found
-            graph = self.arcs.copy()
-            graph[x, y] = kind == ADD
-            graph[y, x] |= kind == REVERSE
-            if graph.tobytes() not in tabu:
+            if self.key_after(kind, x, y) not in tabu:
                 return Move(float(gains[found]), f"{KINDS[kind]} {names[x]} -> {names[y]}", found)
             gains[found] = -np.inf
         return None
+
+    def key_after(self, kind: int, x: int, y: int) -> bytes:
+        """Identify the graph after a move."""
+        graph = self.arcs.copy()
+        graph[x, y] = kind == ADD
+        graph[y, x] |= kind == REVERSE
+        return graph.tobytes()
 
     def key(self) -> bytes:
         """Identify the graph."""
@@ -65,21 +71,6 @@ class MovingGraph:
     def solution(self) -> Bools:
         """Return a copy of the adjacency matrix."""
         return self.arcs.copy()
-
-    def _connect(self, x: int, y: int) -> None:
-        self.arcs[x, y] = True
-        below = self.reach[y].copy()
-        below[y] = True
-        above = self.reach[:, x].copy()
-        above[x] = True
-        self.reach[above] |= below
-
-    def _disconnect(self, x: int, y: int) -> None:
-        """Remove an arc and update x and its ancestors, those with the fewest descendants first."""
-        self.arcs[x, y] = False
-        above = np.flatnonzero(self.reach[:, x] | (np.arange(len(self.arcs)) == x))
-        for node in above[np.argsort(self.reach[above].sum(axis=1), kind="stable")]:
-            self.reach[node] = self.arcs[node] | self.reach[self.arcs[node]].any(axis=0)
 
 
 def reachable(arcs: Bools) -> Bools:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from tanbark.scores import mutual_information
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.hill_climb import Walk, blanket, search
 from tanbark.structure.result import Learnt
-from tanbark.structure.rules import MAX_CELLS, Arcs, check_cells, generator, make_rules
+from tanbark.structure.rules import MAX_CELLS, Arcs, check_cells, make_rules, seeded
 from tanbark.structure.trace import History, Step
 
 PairMarginals = Callable[[Dag], Sequence[Sequence[Floats]]]
@@ -33,9 +34,9 @@ CELLS_AT_ONCE = 1 << 22
 def learn(
     counts: CountEngine, *, pair_marginals: PairMarginals, n_candidates: int = 5, criterion: str = "bic",
     ess: float = 1.0, max_parents: int | None = None, required: Arcs = (), forbidden: Arcs = (), start: Any = None,
-    measure: str = "kl", space: str = "dags", tabu: int = 0, tabu_length: int = 10, restarts: int = 0,
-    perturbation: int = 8, random_state: Any = None, verbose: bool = False, blanket_only: bool = False,
-    max_cells: int = MAX_CELLS,
+    measure: str = "kl", space: str = "dags", patience: int | None = None, time_limit: float | None = None,
+    tabu: int = 0, tabu_length: int = 10, restarts: int = 0, perturbation: int = 8, random_state: Any = None,
+    verbose: bool = False, blanket_only: bool = False, max_cells: int = MAX_CELLS,
 ) -> Learnt:  # fmt: skip
     r"""Restrict every column to few candidate parents, climb, and choose the candidates again until nothing is gained.
 
@@ -56,16 +57,14 @@ def learn(
 
     Notes
     -----
-    The other options are those of hill climbing. Friedman, Nachman and Pe'er (1999), Learning Bayesian network
-    structure from massive datasets: the "sparse candidate" algorithm, section 3.
+    The other options are those of hill climbing; the time limit is checked after every round as well. Friedman, Nachman
+    and Pe'er (1999), Learning Bayesian network structure from massive datasets: the "sparse candidate" algorithm,
+    section 3.
     """
     check_count("n_candidates", n_candidates, least=1)
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
-    walk, rng, names = (
-        Walk(tabu, tabu_length, restarts, perturbation, space, verbose),
-        generator(random_state),
-        counts.schema.names,
-    )
+    walk = Walk(tabu, tabu_length, restarts, perturbation, space, verbose, patience, time_limit)
+    rng, names, deadline = seeded(random_state), counts.schema.names, walk.deadline()
     empirical = _empirical(counts, max_cells)
     wide = {"kl": None, "shield": "loglik", "gain": criterion}
     ranking = find("measure", measure, wide)
@@ -81,6 +80,8 @@ def learn(
     steps: list[Step] = []
     met: set[bytes] = set()
     for _ in range(MOST_ROUNDS):
+        if best is not None and perf_counter() > deadline:
+            break
         arcs = begin if best is None else _matrix(best.dag)
         allowed = candidates(distance, arcs, n_candidates, rules.allowed)
         if allowed.tobytes() in met:

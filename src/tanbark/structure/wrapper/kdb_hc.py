@@ -16,9 +16,8 @@ def learn(
 ) -> Learnt:
     """Add the arc between features that helps most to naive Bayes, up to ``max_parents`` feature parents of each.
 
-    Candidates are x -> y by x and then y. Between two features with the same parents both directions give equivalent
-    networks (the arc is covered), and only the first is tried. What R's bnclassify calls ``kdb``; Sahami's algorithm is
-    :func:`tanbark.structure.fixed.kdb.learn`.
+    Candidates are x -> y by x and then y, in both directions; ties go to the earlier. R's bnclassify calls it ``kdb``;
+    Sahami's algorithm is :func:`tanbark.structure.fixed.kdb.learn`.
     """
     check_count("max_parents", max_parents)
     names, varied = counts.schema.names, varied_features(counts)
@@ -28,8 +27,7 @@ def learn(
             above = ancestors(current, x)
             for y in varied:
                 parents = current[y] or ()
-                equivalent = y < x and parents == current[x]
-                if y == x or len(parents) >= max_parents or x in parents or y in above or equivalent:
+                if y == x or len(parents) >= max_parents or x in parents or y in above:
                     continue
                 yield Candidate(f"{names[x]} -> {names[y]}", replaced(current, y, tuple(sorted((*parents, x)))))
 

@@ -13,9 +13,9 @@ from tanbark.structure.wrapper.search import Candidate, Evaluator, Structure, an
 def learn(counts: CountEngine, *, evaluate: Evaluator, tol: float = 0.01, verbose: bool = False) -> Learnt:
     """Add, to naive Bayes, the arc between features that helps most, as long as each has at most one feature parent.
 
-    Candidates are x -> y by x and then y, for each y without a feature parent. Between two such features both
-    directions give equivalent networks, and only the first is tried. Keogh and Pazzani (1999), Learning augmented
-    Bayesian classifiers (TAN-HC).
+    Candidates are x -> y by x and then y, for each y without a feature parent; ties go to the earlier. Between two such
+    features both directions give equivalent graphs but, with smoothed CPTs, different predictions, and both are tried.
+    Keogh and Pazzani (1999), Learning augmented Bayesian classifiers (TAN-HC).
     """
     names, varied = counts.schema.names, varied_features(counts)
 
@@ -26,8 +26,7 @@ def learn(counts: CountEngine, *, evaluate: Evaluator, tol: float = 0.01, verbos
         for x in varied:
             above = ancestors(current, x)
             for y in orphans:
-                equivalent = y < x and current[x] == ()
-                if y != x and y not in above and not equivalent:
+                if y != x and y not in above:
                     yield Candidate(f"{names[x]} -> {names[y]}", replaced(current, y, (x,)))
 
     return search(counts, evaluate, naive_start(counts), moves, tol=tol, verbose=verbose)

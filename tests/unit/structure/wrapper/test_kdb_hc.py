@@ -19,10 +19,13 @@ def test_features_have_at_most_so_many_parents(counts, recorder, most, arcs):
     assert not inner[2]
 
 
-def test_covered_arcs_are_tried_in_one_direction(counts, recorder):
+def test_both_directions_are_tried_and_ties_go_to_the_earlier(counts, recorder):
     evaluate = recorder(n_arcs)
-    kdb_hc.learn(counts, evaluate=evaluate, max_parents=1, tol=0.0)
-    assert len(evaluate.scored[0]) == 1 + 3
+    found = kdb_hc.learn(counts, evaluate=evaluate, max_parents=1, tol=0.0)
+    assert len(evaluate.scored[0]) == 1 + 3 * 2
+    assert found.history[1].move == "x0 -> x1"
+    backward = kdb_hc.learn(counts, evaluate=recorder(lambda parents: n_arcs(parents) + (parents[0] == (3,))), tol=0.0)
+    assert backward.history[1].move == "x3 -> x0"
 
 
 def test_a_wrong_number_raises(counts, recorder):

@@ -61,7 +61,7 @@ def test_the_steps_of_the_worked_example(worked, name, tol):
     assert learnt.score == learnt.history[-1].score
 
 
-@pytest.mark.parametrize(("name", "candidates"), [("tan-hc", 10), ("fssj", 5), ("bsej", 15), ("kdb-hc", 10)])
+@pytest.mark.parametrize(("name", "candidates"), [("tan-hc", 20), ("fssj", 5), ("bsej", 15), ("kdb-hc", 20)])
 def test_the_candidates_of_the_first_step(worked, name, candidates):
     assert search(name, *worked).history[1].candidates == candidates
 
@@ -234,14 +234,15 @@ def skeleton(structure):
 
 
 @pytest.mark.parametrize("name", ["tan-hc", "kdb-hc"])
-def test_equivalent_arcs_are_evaluated_once(name):
-    """No two candidates of a step have the same skeleton and colliders (Verma and Pearl, 1990)."""
+def test_arcs_are_evaluated_in_both_directions(name):
+    """Of two features without parents, equivalent structures (Verma and Pearl, 1990) are candidates both."""
     table = make_table(np.random.default_rng(0), (2, 2, 2, 2, 2, 2), 20)
     recorder = Recorder()
     tb.LEARNERS[name].learn(MemoryCounts(table), evaluate=recorder, tol=0.0)
     assert len(recorder.asked) > 3
-    for asked in recorder.asked:
-        assert len({skeleton(structure) for structure in asked}) == len(asked)
+    first = recorder.asked[0]
+    assert len(set(first)) == len(first)
+    assert len({skeleton(structure) for structure in first}) == (len(first) + 1) / 2  # the start has no arc to reverse
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -266,4 +267,4 @@ def test_families_that_are_too_large_are_passed_over():
     assert len(search("tan-hc", table, folds).history) == 2
     learnt = search("tan-hc", table, folds, max_cells=287)
     assert inside(learnt.dag) == {0: (), 1: ()}
-    assert inside(search("tan-hc", table, folds, max_cells=288).dag) == {0: (), 1: (0,)}
+    assert inside(search("tan-hc", table, folds, max_cells=288).dag) in ({0: (), 1: (0,)}, {0: (1,), 1: ()})
