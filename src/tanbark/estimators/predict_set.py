@@ -98,7 +98,12 @@ class SetPrediction:
         The score of a row is the log-odds of its label. With rows that training has not seen, sets hold the right class
         with at least the probability asked for, whatever the model, if rows are exchangeable (Vovk, Gammerman and
         Shafer 2005, section 4.1). With folds, this holds nearly: the model has learnt from a few rows more than those
-        that were scored, and its sets are rather too large than too small. Every row counts once.
+        that scored its rows, and its sets are rather too large than too small, the more so the fewer folds there are.
+        Every row counts once.
+
+        :class:`Classifier` calibrates its sets in ``fit``, on the rows that it holds out. Models of half as many rows
+        score them as well, and every quantile of the scores is extrapolated to all rows, as if it changed as 1 / rows
+        does. Calling this method replaces that by folds.
         """
         check_is_fitted(self)
         proba, codes = self._held_out(X, y) if cv is None else self._by_folds(X, y, cv, random_state)

@@ -283,7 +283,8 @@ def test_one_network_is_the_model_where_it_is_chosen(monkeypatch):
     choose = ensemble.choose
 
     def single(*args, **options):
-        return replace(choose(*args, **options), single=True, leaves=0, rounds=0, plain_temperature=0.7)
+        found = choose(*args, **options)
+        return found._replace(choice=replace(found.choice, single=True, leaves=0, rounds=0, plain_temperature=0.7))
 
     monkeypatch.setattr(ensemble, "choose", single)
     clf = tb.Classifier().fit(X, y)
