@@ -5,57 +5,62 @@ Errors and warnings are in ``tanbark.errors``, exchange with other programs in `
 returns them: ``tanbark.graph`` for networks, ``tanbark.estimators`` for classifiers.
 """
 
-from tanbark.estimators import (
-    A2DE,
-    ACLLTAN,
-    AODE,
-    AWNB,
-    BAN,
-    BNC2P,
-    BSEJ,
-    CMDLGBN,
-    EM,
-    FSSJ,
-    GBN,
-    KDB,
-    MANB,
-    RAIANB,
-    RAIGBN,
-    SPODE,
-    TAN,
-    WANBIA,
-    BayesNetClassifier,
-    ChowLiuTree,
-    Classifier,
-    Discriminative,
-    ExactANB,
-    ExactGBN,
-    FixedStructure,
-    HillClimbTAN,
-    MarkovBlanketMML,
-    MDLPDiscretizer,
-    MDLPQuantileDiscretizer,
-    MedianDiscretizer,
-    ModelAveraging,
-    NaiveBayes,
-    NetworkEnsemble,
-    QuantileDiscretizer,
-    SelectiveKDB,
-    SelectiveNaiveBayes,
-    SparseCandidateGBN,
-    SuperParentTAN,
-    TextNaiveBayes,
-    UniformDiscretizer,
-    WrapperKDB,
-    arc_report,
-    compare_scores,
-    cross_validate_network,
-    load,
-    scan,
-)
-from tanbark.graph import Dag, Network
-from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate
-from tanbark.structure import LEARNERS
+from typing import TYPE_CHECKING
+
+from tanbark.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tanbark.estimators import (
+        A2DE,
+        ACLLTAN,
+        AODE,
+        AWNB,
+        BAN,
+        BNC2P,
+        BSEJ,
+        CMDLGBN,
+        EM,
+        FSSJ,
+        GBN,
+        KDB,
+        MANB,
+        RAIANB,
+        RAIGBN,
+        SPODE,
+        TAN,
+        WANBIA,
+        BayesNetClassifier,
+        ChowLiuTree,
+        Classifier,
+        Discriminative,
+        ExactANB,
+        ExactGBN,
+        FixedStructure,
+        HillClimbTAN,
+        MarkovBlanketMML,
+        MDLPDiscretizer,
+        MDLPQuantileDiscretizer,
+        MedianDiscretizer,
+        ModelAveraging,
+        NaiveBayes,
+        NetworkEnsemble,
+        QuantileDiscretizer,
+        SelectiveKDB,
+        SelectiveNaiveBayes,
+        SparseCandidateGBN,
+        SuperParentTAN,
+        TextNaiveBayes,
+        UniformDiscretizer,
+        WrapperKDB,
+        arc_report,
+        compare_scores,
+        cross_validate_network,
+        load,
+    )
+    from tanbark.estimators.scan import scan
+    from tanbark.graph import Dag, Network
+    from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate
+    from tanbark.structure import LEARNERS
 
 __all__ = [
     "A2DE",
@@ -113,3 +118,20 @@ __all__ = [
     "load",
     "scan",
 ]
+
+PLACES = {
+    "estimators": (
+        "A2DE ACLLTAN AODE AWNB BAN BNC2P BSEJ CMDLGBN EM FSSJ GBN KDB MANB RAIANB RAIGBN SPODE TAN WANBIA "
+        "BayesNetClassifier ChowLiuTree Classifier Discriminative ExactANB ExactGBN FixedStructure "
+        "HillClimbTAN MarkovBlanketMML MDLPDiscretizer MDLPQuantileDiscretizer MedianDiscretizer "
+        "ModelAveraging NaiveBayes NetworkEnsemble QuantileDiscretizer SelectiveKDB SelectiveNaiveBayes "
+        "SparseCandidateGBN SuperParentTAN TextNaiveBayes UniformDiscretizer WrapperKDB arc_report "
+        "compare_scores cross_validate_network load"
+    ),
+    "estimators.scan": "scan",
+    "graph": "Dag Network",
+    "params": "K2 BDeu Hierarchical Laplace MEstimate",
+    "structure": "LEARNERS",
+}
+
+__getattr__, __dir__ = lazy_names("tanbark", PLACES, module=__name__)

@@ -223,7 +223,7 @@ OPTIONS: dict[str, Option] = {
         "Dag or list of arcs",
         "Where the search begins; by default without any arc but the required ones.",
     ),
-    "start_order": Option("int", "Features in the condition of the first tests."),
+    "start_order": Option("int", "Features in the condition of the first tests; 0 begins with the class alone."),
     "strict": Option(
         "bool",
         "Direct edges whose direction colliders dispute only by columns that separated their neighbours.",

@@ -10,12 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Bools, Floats
 from tanbark.checks import check_count, check_fraction
 from tanbark.errors import InputError, OptionError, UnseenCategoryWarning
 from tanbark.estimators import inputs
+from tanbark.estimators.scikit import check_is_fitted
 from tanbark.table.frames import make_frame
 
 MOST_KEPT = 10_000  # scores; of more, every second, every third, … is kept, which makes sets larger, never smaller

@@ -12,7 +12,8 @@ With hierarchical smoothing the concentrations are held too, which is close to w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +26,11 @@ from tanbark.inference import class_log_prior, joint_log_proba
 from tanbark.inference.layout import Factors, ends_of, flat_logarithms, lay_out, strides_of
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.params import Hierarchical, MEstimate, Smoothing
-from tanbark.params.hierarchical.context_tree import ContextTree, dense
-from tanbark.params.smoothing import context_tree
+from tanbark.params.hierarchical.context_tree import ContextTree
+from tanbark.params.smoothing import HierarchicalFamily, context_tree
 from tanbark.table import missing_code
+
+NO_TREES: Mapping[int, HierarchicalFamily] = MappingProxyType({})
 
 
 class CountedFamilies(NamedTuple):
@@ -87,17 +90,21 @@ class LeaveOneOut:
         The prior mass of the CPTs.
     fixed_prior : bool
         Whether the CPT of the class was given, and not estimated.
+    trees : mapping from nodes to context trees
+        Those of hierarchical CPTs; what is not given is grown from the counts.
     """
 
     def __init__(
-        self, network: Network, counts: Sequence[NDArray[Any]], smoothing: Smoothing, *, fixed_prior: bool = False
-    ) -> None:
+        self, network: Network, counts: Sequence[NDArray[Any]], smoothing: Smoothing, *, fixed_prior: bool = False,
+        trees: Mapping[int, HierarchicalFamily] = NO_TREES,
+    ) -> None:  # fmt: skip
         if smoothing.uses_counts and not isinstance(smoothing, (MEstimate, Hierarchical)):
             msg = f"Leave-one-out knows no way to take a row out of CPTs with the smoothing {smoothing!r}."
             raise OptionError(msg)
         self._network = network
         self._families = _lay_out_counts(network, counts, smoothing, fixed_prior=fixed_prior)
-        self._trees = [_tree(network, node, counts[node]) for node in np.flatnonzero(self._families.as_tree).tolist()]
+        nodes = np.flatnonzero(self._families.as_tree).tolist()
+        self._trees = [_tree(network, node, counts[node], trees.get(node)) for node in nodes]
 
     def log_joints(self, codes: Codes, weights: Floats | None, *, n_jobs: int | None = None) -> tuple[Floats, Floats]:
         """Return log P(class, observed values) and log P(class), both (n_rows, n_classes), without each row itself.
@@ -168,10 +175,10 @@ class LeaveOneOut:
         return np.asarray(np.where((totals > 0)[:, None], found, -np.log(len(counts))))
 
 
-def _tree(network: Network, node: int, counts: NDArray[Any]) -> TreeFamily:
-    """Grow the contexts of a family with hierarchical smoothing."""
+def _tree(network: Network, node: int, counts: NDArray[Any], known: HierarchicalFamily | None) -> TreeFamily:
+    """Grow the contexts of a family with hierarchical smoothing, unless they are known."""
     scope = network.axes(node)
-    tree, order = context_tree(counts, scope.index(node))
+    tree, order = known or context_tree(counts, scope.index(node))
     power = 1.0 if network.exponents is None else float(network.exponents[node])
     parents, sizes = [scope[axis] for axis in order], network.schema.cardinalities
     strides = strides_of(scope, sizes)
@@ -182,21 +189,17 @@ def _tree(network: Network, node: int, counts: NDArray[Any]) -> TreeFamily:
         np.array([carried_strides[column] for column in (*parents, node)], np.int64),
         np.ascontiguousarray(network.tables[node], np.float64).ravel(),
         np.ascontiguousarray(network.log_tables[node], np.float64).ravel(),
-        _carried(tree, order),
+        _carried(tree, order, scope.index(node), counts.shape),
     )  # fmt: skip
 
 
-def _carried(tree: ContextTree, order: list[int]) -> Floats:
+def _carried(tree: ContextTree, order: list[int], axis: int, shape: tuple[int, ...]) -> Floats:
     """Return, for every parent configuration, how much of a change at the root reaches its distribution."""
-    part = np.ones((len(tree.totals), 1))
-    for level, n_states in enumerate(tree.states.tolist()):
-        below = tree.children[tree.starts[level] : tree.starts[level + 1]].reshape(-1, n_states)
-        above, _ = np.nonzero(below >= 0)
-        contexts, concentration = below[below >= 0], tree.concentrations[level + 1]
-        kept = concentration / (tree.totals[contexts] + concentration)
-        part[contexts, 0] = part[above + tree.levels[level], 0] * kept
-    found = dense(tree._replace(probabilities=part))[..., 0]
-    return np.ascontiguousarray(found.transpose(np.argsort(order))).ravel()
+    from tanbark.params.hierarchical import hierarchical_kernels as kernels
+
+    places = np.array([each - (each > axis) for each in order], np.int64)
+    sizes = np.array([size for each, size in enumerate(shape) if each != axis], np.int64)
+    return np.asarray(kernels.carried_parts(tree, places, sizes))
 
 
 def _lay_out_counts(

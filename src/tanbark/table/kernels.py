@@ -154,6 +154,14 @@ def encode_plain(block: Array, base: Array, span: Array, missing: int, low: int,
 
 
 @kernel
+def look_up_bytes(values: Array, codes: Array, out: Array) -> None:
+    """Look up the code of every byte in the 256 codes of a column."""
+    # One pass; the codes stay in the first-level cache.
+    for row in range(len(values)):
+        out[row] = codes[values[row]]
+
+
+@kernel
 def encode_floats(
     block: Array, coding: NumberCoding, missing: int, low: int, out: Array, unseen: Array, infinite: Array
 ) -> None:

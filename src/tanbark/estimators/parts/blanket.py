@@ -8,15 +8,14 @@ from typing import Any, Self
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tanbark.counts import MemoryCounts
 from tanbark.errors import NothingSelectedWarning, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.options import estimator
+from tanbark.estimators.scikit import BaseEstimator, check_is_fitted, validate_data
 from tanbark.estimators.training import check_same_length, code_rows, encode_training
 from tanbark.scores.mml import MessageLength
 from tanbark.structure.blanket.scores import Options, Scorer, make_scorer

@@ -131,10 +131,9 @@ def _go_down(
 def restore(counts: Array, concentrations: Array, above: Array, levels: Array) -> tuple[Array, Array]:
     """Return totals and probabilities from counts and concentrations, bit by bit those of :func:`shrink`."""
     totals, probabilities = np.zeros(len(counts)), np.empty(counts.shape)
-    for v in range(1, len(counts)):
+    for v in range(len(counts)):
         for k in range(counts.shape[1]):
             totals[v] += counts[v, k]
-    totals[ROOT] = counts[ROOT].sum()
     _go_down(counts, totals, concentrations, above, levels, probabilities)
     return totals, probabilities
 
@@ -156,7 +155,9 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
     concentrations[ROOT] = 0.5 * n_states
     steps, moved = np.zeros(n_levels + 1), np.zeros(n_levels + 1)
     for sweep in range(MOST_SWEEPS):
-        counts[:] = rows
+        for v in range(n_contexts):
+            for k in range(n_states):
+                counts[v, k] = rows[v, k]
         largest = 0.0
         for level in range(n_levels, 0, -1):
             c, tables, slope = concentrations[level], 0.0, CONCENTRATION_RATE
@@ -181,7 +182,9 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
                 moved[level] = min(max(factor * step, -LARGEST_MOVE), LARGEST_MOVE)
                 largest = max(largest, abs(moved[level]))
                 concentrations[level] = min(max(c * exp(moved[level]), LEAST), MOST)
-        totals[ROOT] = counts[ROOT].sum()
+        totals[ROOT] = 0.0
+        for k in range(n_states):
+            totals[ROOT] += counts[ROOT, k]
         _go_down(counts, totals, concentrations, above, levels, probabilities)
         if sweep > 1 and largest < SETTLED:
             break
