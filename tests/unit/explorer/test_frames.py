@@ -1,12 +1,16 @@
 """The page in a frame, as notebooks show it, and with and without its worker."""
 
+import base64
+import gzip
 import json
+import re
 import subprocess
 import sys
 from itertools import combinations
 
 import pytest
 
+from networks import asia
 from readers import STILL, inside, row_of
 from tanbark.explorer import make_page
 
@@ -130,3 +134,22 @@ def apart(one, other):
         or one["y"] + one["height"] <= other["y"] + 0.5
         or other["y"] + other["height"] <= one["y"] + 0.5
     )
+
+
+def test_a_page_that_cannot_unpack_its_script_says_why(read, tmp_path):
+    page = make_page(asia()).html
+    packed = re.search(r'id="script">([^<]*)<', page).group(1)
+    other = base64.b64encode(gzip.compress(b"window.hacked = 1")).decode()
+    for content, old, sentence in (
+        (page, True, "needs a browser of 2023 or later"),
+        (page.replace(packed, packed[:1000]), False, "is damaged"),
+        (page.replace(packed, other), False, "is damaged"),  # the policy lets no other script run
+    ):
+        (tmp_path / "page.html").write_text(content, encoding="utf-8")
+        reader = read(fresh=True)
+        if old:
+            reader.tab.add_init_script("delete window.DecompressionStream")
+        reader.tab.goto((tmp_path / "page.html").as_uri())
+        reader.tab.get_by_text(sentence).wait_for()
+        assert reader.tab.evaluate("window.hacked === undefined")
+        reader.wrong.clear()  # what the browser says of the policy
