@@ -277,6 +277,9 @@ class Kernel:
         """The type that Numba sees where another kernel calls this one."""
         return getattr(self._compiled or self._compile(), "_numba_type_")  # noqa: B009
 
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__  # another process finds the kernel in its module
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)

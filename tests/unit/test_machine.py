@@ -1,6 +1,7 @@
 """Threads over independent work: kept between calls, never in one another's way."""
 
 import multiprocessing
+import pickle
 import sys
 import threading
 import time
@@ -69,6 +70,12 @@ def _add_doubles(x, y):
 def test_a_kernel_in_python_calls_kernels_in_python(monkeypatch):
     monkeypatch.setattr(machine.Kernel, "_compile", lambda self: pytest.fail("nothing is to be compiled"))
     assert interpreted(_add_doubles)("a", "b") == "aabb"
+
+
+def test_a_kernel_is_pickled_by_its_name():
+    from tanbark.params.hierarchical.context_kernels import shrink
+
+    assert pickle.loads(pickle.dumps(shrink)) is shrink
 
 
 def test_a_kernel_calls_compiled_kernels():

@@ -11,7 +11,7 @@ from typing import Any
 
 from tanbark.cli.options import DEFAULT_LEARNER
 from tanbark.cli.output import say
-from tanbark.cli.tables import check_name, read_table
+from tanbark.cli.tables import check_name, read_table, remark_on_numbers
 from tanbark.errors import InputError, OptionError, find, nearest
 
 
@@ -179,6 +179,9 @@ def read_training(
 
     table = read_table(path, format=format, missing=tuple(missing))
     check_name(table, target, "--class")
+    features = table.select([name for name in table.column_names if name not in (target, *drop)])
+    for remark in remark_on_numbers(features):
+        warn(remark, TanbarkWarning)
     without = table.column(target).null_count
     if without == table.num_rows:
         msg = f"The class {target!r} has no value in any row. Is it the right column?"
