@@ -193,7 +193,7 @@ def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
         if not fixed and has_levels(counts, model.smoothing_):
             mass.append(_levels(counts, axis))
             continue
-        own = None if fixed else model.smoothing_.mass(counts, axis)
+        own = None if fixed else model.smoothing_.mass_at(counts, network.axes(node), node, network.schema)
         mass.append(own if own is None or np.ndim(own) == 0 else _flat(np.broadcast_to(own, counts.shape)))
     transformed = model.encoder_.transformed if model.encoder_.transformer is not None else ()
     return {
