@@ -38,6 +38,7 @@ def collect(folder: Path, path: Path, first: dict) -> dict:
         "paper": {name: tables[name] for name in ("table_1", "table_2", "table_3", "table_4", "table_5")},
         "summary": {"small": summary(small, tables["table_1"]), "large": summary(large, tables["table_3"])},
         "whole": whole if len(whole) == len(first["whole"]) else first["whole"],
+        "whole_is_first": len(whole) != len(first["whole"]),
         "optimal": optimal(folder, done), "pooled": readings.pooled(tables, small),
         "exact": readings.exact(done, tables), "orders": readings.orders(done, tables),
         "starts": readings.starts(done, tables, small), "labels": readings.labels(done, tables),

@@ -163,11 +163,8 @@ def starts_rms(found: dict) -> str:
             one = told[f"rms_{group}"].get(method)
             line += [f"{one['rms']:.4f}", f"{one['median']:.4f}"] if one and told[group] else ["—", "—"]
         rows.append(line)
-    names = (
-        f"{len(told['every'])} sets of at most {plan.FEW_ROWS:,} rows", f"{len(told['many'])} of more rows",
-        f"these {len(told['some'])}",
-    )  # fmt: skip
-    head = [f"{what}, {name}" for name in names for what in ("root mean square", "median")]
+    names = (f"{len(told['every'])} sets of few rows", f"{len(told['many'])} of many", f"all {len(told['some'])}")
+    head = [f"{name}: {what}" for name in names for what in ("root mean square", "median")]
     return markdown(["start and moves", *head], rows)
 
 

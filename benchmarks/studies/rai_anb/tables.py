@@ -31,7 +31,8 @@ def again(found: dict) -> str:
     """Say how much of the first run was run again, with what result."""
     told = found["first"]["again"]
     same = f"{told['equal']} of {told['cells']} were the same to the last digit"
-    return same if told["equal"] == told["cells"] else f"{same}, the others at most {told['most']:.4f} apart"
+    apart = "" if told["equal"] == told["cells"] else f", the others at most {told['most']:.4f} apart"
+    return f"{same}{apart}.{' Table 5 is from the first run.' if found['whole_is_first'] else ''}"
 
 
 def shuffled(found: dict) -> str:
