@@ -20,7 +20,7 @@ from tanbark.machine import row_blocks, run_threads, thread_count
 MAX_ENTRIES = 1 << 27  # of the largest factor
 PLANS_KEPT = 512
 UNDERFLOW = 1e-200  # a result below this is computed again in logarithms
-ADVICE = "Observe some of them, ask for fewer, or raise max_entries."
+ADVICE = "Observe some of them, ask for fewer, or raise max_entries; query has method='auto', which samples."
 
 Pattern = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], bool]
 
