@@ -72,7 +72,7 @@ MODULES = {  # names that are not at the top
     "Other programs": (
         "tanbark.export",
         "read_network write_network to_networkx to_pgmpy to_pyagrum from_networkx from_pgmpy from_pyagrum "
-        "to_sql to_python",
+        "to_sql to_python to_onnx",
     ),
 }  # fmt: skip
 POOLED = {

@@ -49,3 +49,13 @@ def test_the_table_of_hierarchical_intervals_is_the_one_of_the_study():
     assert study.markdown(written["cells"]) in page
     assert written["command"] in page
     assert set(study.measure("nested, two parents", 30, 2, 1)) == set(written["cells"][0]["models"])
+
+
+def test_the_table_of_times_is_the_one_of_the_benchmark():
+    sys.path.insert(0, str(ROOT))
+    try:
+        from benchmarks.explorer.__main__ import markdown
+    finally:
+        sys.path.remove(str(ROOT))
+    written = json.loads((ROOT / "docs" / "numbers" / "explorer.json").read_text())
+    assert markdown(written) in (ROOT / "docs" / "explorer.md").read_text(encoding="utf-8")

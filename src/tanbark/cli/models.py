@@ -106,10 +106,11 @@ def load_model(path: str) -> Any:
         msg = "A model is read from a file; only tables come from standard input."
         raise OptionError(msg)
     suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
-    from tanbark.export import FORMATS, read_network
+    if suffixes and suffixes[-1] != ".json":
+        from tanbark.export import FORMATS, read_network
 
-    if suffixes and any(suffixes[-1] in each.suffixes for each in FORMATS.values()):
-        return read_network(path)
+        if any(suffixes[-1] in each.suffixes for each in FORMATS.values()):
+            return read_network(path)
     from tanbark.estimators import load
 
     return load(path)

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.dtypes import StringDType
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
+from tanbark import estimators
 from tanbark.arrays import Integers
 from tanbark.counts import ChosenCounts, StoredCounts, chosen_cells, stored_cells
 from tanbark.errors import ModelFileError, OptionError, TanbarkError
@@ -28,6 +27,7 @@ from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.discretizers import Discretizer
 from tanbark.estimators.parts.parameters import ParameterEstimator
 from tanbark.estimators.reports import suspicious
+from tanbark.estimators.scikit import check_is_fitted, clone
 from tanbark.files import write_atomic
 from tanbark.graph import Dag, Network
 from tanbark.inference.aode.selection import all_super_parents, model_cells, needed_sets
@@ -64,15 +64,28 @@ def _own(base: type[Any]) -> dict[str, type[Any]]:
     return found
 
 
+PARTS = (Discretizer, ParameterEstimator, Smoothing, IndependenceTest, TableClassifier)  # what an option may hold
+
+
 def classifiers() -> dict[str, type[TableClassifier]]:
     """List the classifiers that a file may name."""
+    estimators.load_all()
     return _own(TableClassifier)
 
 
 def parts() -> dict[str, type[Any]]:
     """List the discretisers, smoothings, parameter estimators, tests and classifiers that an option may hold."""
-    bases = (Discretizer, ParameterEstimator, Smoothing, IndependenceTest)
-    return {**{name: cls for base in bases for name, cls in _own(base).items()}, **classifiers()}
+    estimators.load_all()
+    return {name: cls for base in PARTS for name, cls in _own(base).items()}
+
+
+def _known(name: Any, *bases: type[Any]) -> type[Any] | None:
+    """Find one of Tanbark's own classes by its name, without loading all others."""
+    if not isinstance(name, str):
+        return None
+    if name in estimators.__all__:
+        getattr(estimators, name)
+    return next((cls for base in bases for own, cls in _own(base).items() if own == name), None)
 
 
 def save(model: TableClassifier, path: str | os.PathLike[str]) -> None:
@@ -174,7 +187,7 @@ def _network_document(model: NetworkClassifier) -> dict[str, Any]:
 
 def _check_writable(model: TableClassifier) -> None:
     """Refuse what would not come back as it is."""
-    if type(model) is not classifiers().get(type(model).__name__):
+    if type(model) is not _known(type(model).__name__, TableClassifier):
         msg = f"{type(model).__name__} is no classifier of Tanbark's own; pickle it instead of saving it as JSON."
         raise OptionError(msg)
     if model.encoder_.transformer is not None:
@@ -206,7 +219,7 @@ def _network(model: TableClassifier) -> Network:
 
 def _plain(value: Any, what: str) -> Any:
     """Turn an option or a category into JSON that :func:`_option` understands, or say that it cannot be."""
-    if type(value) is parts().get(type(value).__name__):
+    if type(value) is _known(type(value).__name__, *PARTS):
         options = {name: _plain(item, f"{what}: {name}") for name, item in value.get_params(deep=False).items()}
         return {"part": type(value).__name__, "options": options}
     if hasattr(value, "tolist"):  # arrays, series and numpy's scalars
@@ -237,8 +250,9 @@ def _from_document(document: Any) -> Any:
     kind = document["estimator"]
     if kind in OTHERS:
         return _restore_other(kind, document)
-    demand(isinstance(kind, str) and kind in classifiers(), f"the estimator {short(kind)} is unknown")
-    cls = classifiers()[kind]
+    cls = _known(kind, TableClassifier)
+    demand(cls is not None, f"the estimator {short(kind)} is unknown")
+    assert cls is not None
     model = cls(**_options(document["options"], cls))
     _restore(model, document)
     model._check_options()
@@ -261,11 +275,12 @@ def _from_document(document: Any) -> Any:
 
 def _restore_other(kind: str, document: dict[str, Any]) -> Any:
     """Read a classifier that has a file of its own kind."""
-    from tanbark.estimators import model_file_ensemble as ensembles
+    if kind in ("NetworkEnsemble", "Classifier"):
+        from tanbark.estimators import model_file_ensemble as ensembles
+
+        return ensembles.restore_pooled(document)
     from tanbark.estimators import model_file_others as others
 
-    if kind in ensembles.KINDS:
-        return ensembles.restore_pooled(document)
     return others.restore_text(document) if kind == "TextNaiveBayes" else others.restore_members(document)
 
 
@@ -366,9 +381,10 @@ def _option(value: Any) -> Any:
             return kind(_option(item) for item in read_list(value[kind.__name__], "items of an option"))
     if "pairs" in value:
         return {_option(key): _option(item) for key, item in read_list(value["pairs"], "pairs of an option")}
-    name = value["part"]
-    demand(isinstance(name, str) and name in parts(), f"the part {short(name)} is unknown")
-    return parts()[name](**_options(value["options"], parts()[name]))
+    part = _known(value["part"], *PARTS)
+    demand(part is not None, f"the part {short(value['part'])} is unknown")
+    assert part is not None
+    return part(**_options(value["options"], part))
 
 
 def _labels(column: Column, kind: Any) -> NDArray[Any]:

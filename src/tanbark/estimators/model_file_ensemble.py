@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.errors import OptionError
 from tanbark.estimators import model_file as files
@@ -17,6 +16,7 @@ from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import Pooled
 from tanbark.estimators.ensemble.selection import Choice
 from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble
+from tanbark.estimators.scikit import check_is_fitted
 from tanbark.graph import Network
 from tanbark.inference.sparse_network import lay_out_trees
 from tanbark.machine import thread_count

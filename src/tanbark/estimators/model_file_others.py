@@ -6,12 +6,12 @@ import os
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.estimators import model_file as files
 from tanbark.estimators.inputs import class_column
 from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.models.text import TextNaiveBayes
+from tanbark.estimators.scikit import check_is_fitted
 from tanbark.params import Laplace
 from tanbark.params.network_file import FORMAT, VERSION, read_numbers
 from tanbark.table.schema_json import column_document, demand, read_column, read_list

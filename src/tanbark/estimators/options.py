@@ -248,7 +248,7 @@ OPTIONS: dict[str, Option] = {
         "Dag or list of arcs",
         "Where the search begins; by default without any arc but the required ones.",
     ),
-    "start_order": Option("int", "Features in the condition of the first tests."),
+    "start_order": Option("int", "Features in the condition of the first tests; 0 begins with the class alone."),
     "strict": Option(
         "bool",
         "Direct edges whose direction colliders dispute only by columns that separated their neighbours.",
@@ -358,7 +358,7 @@ def estimator(cls: Class) -> Class:
     made.__init__.__signature__ = given.replace(
         parameters=sorted(given.parameters.values(), key=lambda option: (option.kind, option.name in shared))
     )
-    text = cls.__doc__ or ""
+    text = _indented(cls.__doc__ or "")
     for mark, common in ATTRIBUTES.items():
         text = text.replace(mark, common)
     described = set(re.findall(r"^    (\w+) : ", text.partition("    Attributes\n")[0], re.MULTILINE))
@@ -369,6 +369,16 @@ def estimator(cls: Class) -> Class:
     ]
     cls.__doc__ = text.replace("    {options}", "\n".join(entries))
     return cls
+
+
+def _indented(text: str) -> str:
+    """Return a docstring as it stands in the file; Python 3.13 and later take its indentation away.
+
+    >>> _indented("Title.\\n\\nParameters") == _indented("Title.\\n\\n    Parameters") == "Title.\\n\\n    Parameters"
+    True
+    """
+    first, mark, rest = inspect.cleandoc(text).partition("\n")
+    return first + mark + textwrap.indent(rest, "    ")
 
 
 def _entry(cls: type[Any], name: str, default: Any) -> str:

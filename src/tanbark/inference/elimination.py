@@ -15,10 +15,12 @@ from tanbark.errors import InputError, TableTooLargeError
 from tanbark.graph import Cost, Network
 from tanbark.inference import order_kernels, plan_kernels, run_kernels
 from tanbark.inference.layout import FlatNetwork, flat_network, once_per_network
-from tanbark.machine import row_blocks, run_threads, thread_count
+from tanbark.machine import for_work, row_blocks, run_threads, thread_count
 
 MAX_ENTRIES = 1 << 27  # of the largest factor
+LONG_ENTRIES = 1 << 20  # of factors from which on a run can be interrupted
 PLANS_KEPT = 512
+PLANNED, ENTRIES = 90_000, 20_000  # squares of variables, entries of factors: what Python does before Numba is there
 UNDERFLOW = 1e-200  # a result below this is computed again in logarithms
 ADVICE = "Observe some of them, ask for fewer, or raise max_entries; query has method='auto', which samples."
 
@@ -41,7 +43,7 @@ class Plan(NamedTuple):
     @property
     def order(self) -> list[int]:
         """The variables in the order of their elimination."""
-        found: list[int] = plan_kernels.section(self.program, plan_kernels.ORDER).tolist()
+        found: list[int] = _section(self.program, plan_kernels.ORDER).tolist()
         return found
 
 
@@ -95,12 +97,23 @@ def make_plan(network: Network, pattern: Pattern, limit: int, advice: str) -> Pl
 
 def _make(network: Network, flat: FlatNetwork, pattern: Pattern, limit: int, advice: str) -> Plan:
     kept, best, seen, soft, whole = pattern
-    largest, program, cpts = plan_kernels.make(flat, *_members(pattern), whole, float(limit))
+    make = for_work(plan_kernels.make, len(flat.sizes) ** 2, PLANNED)
+    largest, program, cpts = make(flat, *_members(pattern), whole, float(limit))
     if largest > limit:
         _raise_too_large(cost(network, pattern), limit, advice)
     out_shape = tuple([network.schema.cardinalities[column] for column in kept])
-    softs = tuple(plan_kernels.section(program, plan_kernels.SOFTS).tolist()) if soft else ()
+    softs = tuple(_section(program, plan_kernels.SOFTS).tolist()) if soft else ()
     return Plan(seen, softs, len(best), flat.sizes, program, cpts, out_shape, math.prod(out_shape), largest)
+
+
+def _section(program: Array, number: int) -> Array:
+    found: Array = for_work(plan_kernels.section, 1, ENTRIES)(program, number)
+    return found
+
+
+def _entries(made: Plan) -> int:
+    """Return about how many entries a run reads and writes for a row."""
+    return len(made.cpts) + int(min(made.largest, 2.0 * ENTRIES))
 
 
 def cost(network: Network, pattern: Pattern) -> Cost:
@@ -145,7 +158,9 @@ def _raise_too_large(needed: Cost, limit: int, advice: str) -> None:
 def execute_one(made: Plan, codes: list[int], soft: Floats | None) -> tuple[Floats, float, float, Array]:
     """Run a plan for one row of evidence: the result, its sum, the logarithm of its scale, the best states."""
     row, given = np.array(codes, np.int64), made.cpts if soft is None else np.concatenate([made.cpts, soft])
-    values, total, states = run_kernels.run_one(made.program, made.sizes, given, row, made.n_out)
+    run_one = for_work(run_kernels.run_one, _entries(made), ENTRIES)
+    call = (made.program, made.sizes, given, row, made.n_out)
+    ((values, total, states),) = run_threads(run_one, [call], 1, long=made.largest > LONG_ENTRIES)
     if total > UNDERFLOW:
         return values, total, 0.0, states
     several, scale, choices = execute(made, row[None], np.zeros(0) if soft is None else soft)
@@ -184,12 +199,14 @@ def _run(made: Plan, codes: Array, soft: Floats, *, logs: bool, n_jobs: int | No
     given = given_values(made, soft, logs=logs)
     values, states = np.empty((len(codes), made.n_out)), np.zeros((len(codes), made.n_best), np.int64)
     rows = np.ascontiguousarray(codes)
+    run = for_work(run_kernels.run, len(codes) * _entries(made), ENTRIES)
 
     def work(low: int, high: int) -> None:
-        run_kernels.run(made.program, made.sizes, given, rows, low, high, logs, values, states)
+        run(made.program, made.sizes, given, rows, low, high, logs, values, states)
 
     threads = thread_count(n_jobs)
-    run_threads(work, row_blocks(len(codes), threads, smallest=256), threads)
+    long = made.largest * len(codes) > LONG_ENTRIES
+    run_threads(work, row_blocks(len(codes), threads, smallest=256), threads, long=long)
     return values, states
 
 

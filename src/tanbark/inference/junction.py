@@ -188,7 +188,7 @@ def expected_counts(
     step = max(LEAST_ROWS, -(-n_rows // MOST_BLOCKS))
     threads = thread_count(n_jobs)
     flat, total, impossible = np.zeros(cells), 0.0, 0
-    for part, likelihood, none in run_threads(work, blocks(n_rows, step), threads):
+    for part, likelihood, none in run_threads(work, blocks(n_rows, step), threads, long=True):
         flat += part
         total += likelihood
         impossible += none

@@ -14,6 +14,7 @@ import numpy as np
 from tanbark.arrays import Array, Floats, Integers
 from tanbark.inference.layout import Factors
 from tanbark.machine import kernel
+from tanbark.stopping import stopping
 
 
 class Tree(NamedTuple):
@@ -65,6 +66,8 @@ def expect_families(codes: Array, weights: Array, top: int, bottom: int, tree: T
     work, left, right = room.work, room.left, room.right
     total, impossible = 0.0, 0
     for row in range(top, bottom):
+        if stopping():
+            break
         for k in range(len(starts) - 1):
             low, high, start = bounds[k], bounds[k + 1], starts[k]
             own = strides[low:high]

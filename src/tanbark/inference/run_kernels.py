@@ -32,6 +32,7 @@ from tanbark.inference.plan_kernels import (
     section,
 )
 from tanbark.machine import kernel
+from tanbark.stopping import stopping
 
 
 @kernel
@@ -65,6 +66,8 @@ def run(
     for row in range(top, bottom):
         _enter(program, codes, row, row > top, position, fresh)
         for step in range(n_steps):
+            if stopping():
+                return
             changed = row == top
             for k in range(input_bounds[step], input_bounds[step + 1]):
                 changed |= fresh[inputs[k]]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from tanbark.arrays import Floats
 from tanbark.checks import check_at_least
 from tanbark.errors import OptionError, find
-from tanbark.graph.spanning import falling_order
+from tanbark.machine import for_work
 from tanbark.params.expert import by_class, check_columns, distribution, numbers
-from tanbark.params.hierarchical.context_tree import ContextTree, fit_tree
-from tanbark.scores import conditional_mutual_information
+from tanbark.params.hierarchical.context_tree import ContextTree
 from tanbark.table import Schema
 
 LARGEST_ALPHA = 1e100
+MOST_INTERPRETED = 2000  # cells of hierarchical CPTs that are computed before Numba would be imported
 
 
 @dataclass
@@ -282,30 +282,52 @@ class Hierarchical(Smoothing):
             return 0.5
         from tanbark.params.hierarchical import hierarchical_kernels as kernels
 
-        orders = np.array([parent_order(family, node) for family in families], np.int64)
         flat = np.ascontiguousarray(families).reshape(len(families), -1)
         found = np.empty(flat.shape)
-        kernels.prior_masses(flat, shape, node, orders, found)
+        masses = for_work(kernels.prior_masses, flat.size, MOST_INTERPRETED)
+        masses(flat, shape, node, found)
         return found.reshape(counts.shape)
 
 
-def context_tree(counts: NDArray[Any], axis: int) -> tuple[ContextTree, list[int]]:
-    """Return the contexts of a family with hierarchical smoothing, and the axes of its parents as contexts grow."""
-    table = np.asarray(counts, dtype=np.float64)
-    order = parent_order(table, axis)
-    cells = np.ascontiguousarray(np.nonzero(table))
-    tree, _ = fit_tree(cells, axis, order, table.shape, table[table > 0], least_rows=0.0)
-    return tree, order
+class HierarchicalFamily(NamedTuple):
+    """The contexts of a family with hierarchical smoothing, and the axes of its parents as contexts grow."""
+
+    tree: ContextTree
+    order: list[int]
 
 
-def parent_order(counts: Floats, node: int) -> list[int]:
+def context_tree(counts: NDArray[Any], axis: int) -> HierarchicalFamily:
+    """Return the contexts of a family with at least one parent, and the axes of its parents as contexts grow."""
+    return fit_family(counts, axis)[0]
+
+
+def fit_family(counts: NDArray[Any], axis: int) -> tuple[HierarchicalFamily, Floats]:
+    """Return the contexts of a family with at least one parent, and the prior mass of its cells."""
+    from tanbark.params.hierarchical import hierarchical_kernels as kernels
+
+    flat, shape = np.asarray(counts, np.float64).ravel(), np.array(counts.shape, np.int64)
+    order = kernels.order_parents(flat, shape, axis)
+    tree, mass = kernels.fit_family(flat, shape, axis, order)
+    return HierarchicalFamily(ContextTree(*tree), order.tolist()), mass.reshape(counts.shape)
+
+
+def parent_order(counts: NDArray[Any], node: int) -> list[int]:
     """Order the axes of the parents: the class, the only axis after the node, and the rest by falling information."""
-    given, others = list(range(node + 1, counts.ndim)), list(range(node))
-    if len(others) > 1:
-        tables = [counts.sum(axis=tuple(k for k in others if k != parent)) for parent in others]
-        pairs = [table.reshape(*table.shape[:2], -1) for table in tables]
-        others = falling_order(np.array([conditional_mutual_information(pair) for pair in pairs])).tolist()
-    return given + others
+    if node < 2:
+        return [*range(node + 1, counts.ndim), *range(node)]
+    from tanbark.params.hierarchical import hierarchical_kernels as kernels
+
+    flat, shape = np.asarray(counts, np.float64).ravel(), np.array(counts.shape, np.int64)
+    order: list[int] = kernels.order_parents(flat, shape, node).tolist()
+    return order
+
+
+def class_information(counts: NDArray[Any], node: int) -> float:
+    """Return the mutual information of a node with the class, the last axis of its family."""
+    from tanbark.params.hierarchical import hierarchical_kernels as kernels
+
+    flat, shape = np.asarray(counts, np.float64).ravel(), np.array(counts.shape, np.int64)
+    return float(kernels.class_gain(flat, shape, node))
 
 
 SHORT_FORMS: dict[str, Callable[[], Smoothing]] = {

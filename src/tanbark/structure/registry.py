@@ -9,19 +9,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from inspect import signature
 from typing import Any
 
-from tanbark.structure.blanket import search as blanket
-from tanbark.structure.conditional import bnc2p, cmdl_gbn
-from tanbark.structure.constraint import mmhc, pc, rai
-from tanbark.structure.exact import learn as exact
-from tanbark.structure.fixed import given as fixed
-from tanbark.structure.fixed import kdb, naive, selective_kdb, spode
-from tanbark.structure.greedy import ban, hill_climb, sparse_candidate
 from tanbark.structure.result import Learnt
-from tanbark.structure.trees import acll_tan, chow_liu, tan
-from tanbark.structure.wrapper import kdb_hc, selective, semi_naive, tan_hc, tan_hcsp
+
+
+class Late:
+    """A module of learners, which is imported when one of them is used: ``tan.learn`` is the place of a function."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, function: str) -> str:
+        return f"tanbark.structure.{self._module}:{function}"
+
+
+blanket = Late("blanket.search")
+bnc2p, cmdl_gbn = Late("conditional.bnc2p"), Late("conditional.cmdl_gbn")
+mmhc, pc, rai = Late("constraint.mmhc"), Late("constraint.pc"), Late("constraint.rai")
+exact = Late("exact.learn")
+fixed, kdb, naive = Late("fixed.given"), Late("fixed.kdb"), Late("fixed.naive")
+selective_kdb, spode = Late("fixed.selective_kdb"), Late("fixed.spode")
+ban, hill_climb, sparse_candidate = Late("greedy.ban"), Late("greedy.hill_climb"), Late("greedy.sparse_candidate")
+acll_tan, chow_liu, tan = Late("trees.acll_tan"), Late("trees.chow_liu"), Late("trees.tan")
+kdb_hc, selective, semi_naive = Late("wrapper.kdb_hc"), Late("wrapper.selective"), Late("wrapper.semi_naive")
+tan_hc, tan_hcsp = Late("wrapper.tan_hc"), Late("wrapper.tan_hcsp")
 
 PROVIDED = ("counts", "evaluate", "pair_marginals", "max_cells")  # arguments that a classifier itself provides
 FOLDS: dict[str, Any] = {"cv": 10, "alpha": 0.01, "scoring": "accuracy", "random_state": None}  # of every wrapper
@@ -33,7 +47,8 @@ class Learner:
 
     Attributes
     ----------
-    learn : function
+    place : str
+        Where its function ``learn`` is, as ``module:function``.
     title, reference : str
     stored_order : int
         The order of the counts that suffice to learn again without rows (see ``StoredCounts``); 0 where none do.
@@ -47,7 +62,7 @@ class Learner:
         Whether it chooses among nested models, and is given what measures all of them in one pass.
     """
 
-    learn: Callable[..., Learnt]
+    place: str
     title: str
     reference: str
     stored_order: int = 0
@@ -55,6 +70,13 @@ class Learner:
     wrapper: bool = False
     infers: bool = False
     nested: bool = False
+
+    @cached_property
+    def learn(self) -> Callable[..., Learnt]:
+        """The function that learns, imported when it is first used."""
+        module, _, function = self.place.partition(":")
+        found: Callable[..., Learnt] = getattr(import_module(module), function)
+        return found
 
     @cached_property
     def defaults(self) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from strategies import make_network
 from tanbark.errors import TableTooLargeError
 from tanbark.graph import Network
 from tanbark.inference import elimination as engine
-from tanbark.inference import order_kernels, plan_kernels
+from tanbark.inference import order_kernels, plan_kernels, run_kernels
+from tanbark.inference.layout import flat_network
+from tanbark.machine import interpreted
 
 
 def test_the_cost_is_known_and_too_large_a_factor_raises_an_error():
@@ -89,3 +91,18 @@ def test_too_many_unknown_variables_raise_an_error(monkeypatch):
     with pytest.raises(TableTooLargeError, match="More than 3 variables"):
         network.query("dysp")
     assert network.query("asia").values == approx([0.01, 0.99])  # the others are barren
+
+
+@pytest.mark.parametrize("network", [asia(), alarm_sized(2)], ids=["asia", "37 variables"])
+def test_small_queries_have_the_same_bits_without_a_compiler(network):
+    flat, last = flat_network(network), len(network.dag.names) - 1
+    pattern = ((last,), (0,), (1,), (), False)
+    found = []
+    for make, run in (
+        (plan_kernels.make, run_kernels.run_one),
+        (interpreted(plan_kernels.make), interpreted(run_kernels.run_one)),
+    ):
+        largest, program, cpts = make(flat, *engine._members(pattern), False, 1e6)
+        values, total, states = run(program, flat.sizes, cpts, np.zeros(1, np.int64), int(flat.sizes[last]))
+        found.append((largest, program.tobytes(), cpts.tobytes(), values.tobytes(), total, states.tobytes()))
+    assert found[0] == found[1]

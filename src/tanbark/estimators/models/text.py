@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import check_non_negative
 
 from tanbark.arrays import Floats
 from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, nearest, warn
@@ -20,6 +19,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.explorer_page import ExplorerPage
 from tanbark.estimators.options import estimator
 from tanbark.estimators.predict_set import SetPrediction
+from tanbark.estimators.scikit import BaseEstimator, ClassifierMixin, check_is_fitted, validate_data
 from tanbark.params import Laplace
 from tanbark.table.raw import is_frame, read_dtypes
 

@@ -58,6 +58,7 @@ class EM(ParameterEstimator):
     True
     """
 
+    completes = True
     fixed_prior = True
 
     tol: float = 1e-8

@@ -7,7 +7,6 @@ from dataclasses import field
 from typing import Any
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 
 from tanbark.arrays import Codes, Floats, Integers
 from tanbark.checks import check_count, check_positive, is_number
@@ -141,6 +140,8 @@ class AWNB(_Weights):
     random_state: Any = None
 
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
+        from sklearn.tree import DecisionTreeClassifier  # late: it loads half of scikit-learn
+
         check_count("n_trees", self.n_trees, least=1)
         if not is_number(self.bootstrap_size) or not 0 < self.bootstrap_size <= 1:
             msg = f"bootstrap_size must be a fraction of the rows above 0 and at most 1; got {self.bootstrap_size!r}."

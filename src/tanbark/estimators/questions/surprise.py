@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from tanbark.arrays import TIE, Codes, Floats, Integers
 from tanbark.checks import check_count
@@ -119,6 +118,8 @@ def surprise(network: Network, codes: Codes, *, n_draws: Any, random_state: Any,
 
 
 def _log_probabilities(network: Network, codes: Codes, n_jobs: int | None) -> Floats:
+    from scipy.special import logsumexp
+
     out = np.empty(codes.shape[1])
     for low, high in blocks(codes.shape[1], ROWS):
         joint = joint_log_proba(network, np.ascontiguousarray(codes[:, low:high]), n_jobs=n_jobs)

@@ -73,7 +73,8 @@ def learn_augmented(
     max_order : int, optional
         The most features in a conditioning set; None goes on until no edge has enough neighbours.
     start_order : int
-        Features in the conditioning sets of the first tests: 0 begins with the class alone.
+        Features in the conditioning sets of the first tests: 0 begins with the class alone; 1 is the letter of the
+        published pseudo-code of RAI-ANB, whose printed figures 0 fits better (see the study of that paper).
     strict : bool
         Direct an edge that v-structures direct both ways only by triples whose ends were separated.
 

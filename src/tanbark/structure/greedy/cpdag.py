@@ -7,6 +7,7 @@ from collections.abc import Collection, Hashable
 import numpy as np
 
 from tanbark.arrays import Bools, Floats, Integers
+from tanbark.machine import run_threads
 from tanbark.structure.ascent import Move
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.moves import ADD, KINDS, REVERSE
@@ -73,13 +74,12 @@ class ClassClimb:
         from tanbark.structure.greedy import cpdag_kernels as kernels
 
         rules = self._rules
-        child, parents = kernels.find_families(self._cpdag, self._limits)
+        ((child, parents),) = run_threads(kernels.find_families, [(self._cpdag, self._limits)], 1, long=True)
         gains = self._gains_of.look_up(child, parents)
         self.tried = int((gains > -np.inf).sum())
         families = kernels.ClassFamilies(child, parents, gains)
-        gain, kind, x, y, member = kernels.best_class_move(
-            self._cpdag, families, rules.allowed, rules.fixed, self._limits
-        )
+        call = (self._cpdag, families, rules.allowed, rules.fixed, self._limits)
+        ((gain, kind, x, y, member),) = run_threads(kernels.best_class_move, [call], 1, long=True)
         if kind < 0:
             return None
         arcs = member.copy()
