@@ -200,15 +200,18 @@ class Network:
 
     @overload
     def query(
-        self, targets: Targets, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None
-    ) -> Posterior: ...
+        self, targets: Targets, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None,
+        method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
+    ) -> Posterior: ...  # fmt: skip
     @overload
     def query(
-        self, targets: Targets, evidence: Any, *, soft: Evidence = None, max_entries: int | None = None
-    ) -> Posteriors: ...
+        self, targets: Targets, evidence: Any, *, soft: Evidence = None, max_entries: int | None = None,
+        method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
+    ) -> Posteriors: ...  # fmt: skip
     def query(
-        self, targets: Targets, evidence: Any = None, *, soft: Evidence = None, max_entries: int | None = None
-    ) -> Posterior | Posteriors:
+        self, targets: Targets, evidence: Any = None, *, soft: Evidence = None, max_entries: int | None = None,
+        method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
+    ) -> Posterior | Posteriors:  # fmt: skip
         """Return the joint posterior of some variables.
 
         Parameters
@@ -220,6 +223,12 @@ class Network:
             Virtual evidence: for every state, in order or by name, how likely the observation is under it.
         max_entries : int, optional
             Raise an error where a factor would be larger than this (2**27 entries); see :meth:`query_cost`.
+        method : {"exact", "auto", "likelihood-weighting", "gibbs"}, default "exact"
+            "auto" is exact where no factor is too large, and otherwise samples. The posterior's ``method`` is the one
+            that was used, and its ``errors`` are the standard errors of a sampled one.
+        n_samples : int, default 100,000
+            Samples of the methods that draw.
+        random_state : int or Generator, default 0
 
         Returns
         -------
@@ -229,7 +238,10 @@ class Network:
         """
         from tanbark.inference import queries
 
-        return queries.query(self, targets, evidence, soft=soft, max_entries=max_entries)
+        return queries.query(
+            self, targets, evidence, soft=soft, max_entries=max_entries, method=method, n_samples=n_samples,
+            random_state=random_state,
+        )  # fmt: skip
 
     def query_cost(self, targets: Targets, evidence: Iterable[str] = (), *, soft: Iterable[str] = ()) -> Cost:
         """Return the cost of a query, without running it; only the names in the evidence matter."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from tanbark.checks import check_count, check_flag, check_positive
-from tanbark.errors import OptionError, find
+from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.graph.dag import Dag
 from tanbark.graph.network import Network, family_axes
 from tanbark.table import Column, Schema
 
+MAX_CELLS = 1 << 24  # of one CPT
 KINDS = ("anb", "tan", "naive", "tree", "dag")
 
 Parents = list[list[int]]
@@ -42,6 +44,9 @@ def random_network(
     for node, found in enumerate(dag.parents):
         axes = family_axes(found, node, n_features)
         shape = [states[axis] for axis in axes if axis != node]
+        if math.prod(shape) * states[node] > MAX_CELLS:
+            msg = f"A CPT of {math.prod(shape) * states[node]:,} cells is too large to draw. Lower width or n_states."
+            raise TableTooLargeError(msg)
         drawn = rng.dirichlet(np.full(states[node], float(concentration)), shape)
         tables.append(np.ascontiguousarray(np.moveaxis(drawn, -1, axes.index(node))))
     return Network(schema, dag, tuple(tables))

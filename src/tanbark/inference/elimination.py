@@ -22,7 +22,7 @@ LONG_ENTRIES = 1 << 20  # of factors from which on a run can be interrupted
 PLANS_KEPT = 512
 PLANNED, ENTRIES = 90_000, 20_000  # squares of variables, entries of factors: what Python does before Numba is there
 UNDERFLOW = 1e-200  # a result below this is computed again in logarithms
-ADVICE = "Observe some of them, ask for fewer, or raise max_entries."
+ADVICE = "Observe some of them, ask for fewer, or raise max_entries; query has method='auto', which samples."
 
 Pattern = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], bool]
 

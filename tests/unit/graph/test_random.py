@@ -29,6 +29,11 @@ def test_the_width_is_the_largest_family(width):
     assert tb.Network.random(2, kind="dag", width=9, random_state=1).dag.max_parents == 2
 
 
+def test_a_cpt_that_is_too_large_is_refused():
+    with pytest.raises(tb.errors.TableTooLargeError, match="Lower width"):
+        tb.Network.random(40, kind="dag", width=30)
+
+
 def test_a_low_concentration_is_nearly_deterministic():
     low, high = (tb.Network.random(9, concentration=c, random_state=0) for c in (0.01, 100.0))
     assert np.mean([table.max(axis=-2).mean() for table in low.tables[:-1]]) > 0.95
