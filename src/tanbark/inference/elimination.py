@@ -15,7 +15,7 @@ from tanbark.errors import InputError, TableTooLargeError
 from tanbark.graph import Cost, Network
 from tanbark.inference import order_kernels, plan_kernels, run_kernels
 from tanbark.inference.layout import FlatNetwork, flat_network, once_per_network
-from tanbark.machine import for_work, row_blocks, run_threads, thread_count
+from tanbark.machine import for_work, row_blocks, run_here, run_threads, thread_count
 
 MAX_ENTRIES = 1 << 27  # of the largest factor
 LONG_ENTRIES = 1 << 20  # of factors from which on a run can be interrupted
@@ -160,7 +160,10 @@ def execute_one(made: Plan, codes: list[int], soft: Floats | None) -> tuple[Floa
     row, given = np.array(codes, np.int64), made.cpts if soft is None else np.concatenate([made.cpts, soft])
     run_one = for_work(run_kernels.run_one, _entries(made), ENTRIES)
     call = (made.program, made.sizes, given, row, made.n_out)
-    ((values, total, states),) = run_threads(run_one, [call], 1, long=made.largest > LONG_ENTRIES)
+    if made.largest > LONG_ENTRIES:
+        ((values, total, states),) = run_threads(run_one, [call], 1, long=True)
+    else:
+        values, total, states = run_here(run_one, *call)
     if total > UNDERFLOW:
         return values, total, 0.0, states
     several, scale, choices = execute(made, row[None], np.zeros(0) if soft is None else soft)
