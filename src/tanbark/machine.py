@@ -258,16 +258,18 @@ class Kernel:
         self.py_func = function
         self.work_in_python = 0
         self._compiled: Callable[..., Any] | None = None
+        self._ready = False  # whether a call was found not to wait; then none will
 
     @property
     def waits(self) -> bool:
         """Whether a call has to wait for the import of Numba or for its compiler."""
-        if not interprets:
+        if self._ready or not interprets:
             return False
         if "numba" not in sys.modules:
             return True
         found: Any = self._compiled or self._compile()
-        return bool(getattr(found, "nopython_signatures", None) == [] and not found._cache.kept)
+        self._ready = getattr(found, "nopython_signatures", None) != [] or found._cache.kept
+        return not self._ready
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the compiled function."""
