@@ -26,8 +26,8 @@ TEMPLATE = Path(__file__).with_suffix(".md")
 SEED = 2022
 OTHERWISE = {  # three sets once more, prepared in another way
     "adult": "numbers cut by MDLP on the training rows",
-    "mushroom": "all rows, a gap being a value",
-    "congressional": "all rows, a gap being a value",
+    "mushroom": "all rows, a missing value being a category",
+    "congressional": "all rows, a missing value being a category",
 }
 METHODS: dict[str, tuple[str, dict]] = {
     "GBN": ("hill-climb", {"criterion": "bdeu", "space": "dags", "tabu": 0}),
@@ -41,7 +41,7 @@ COLUMNS = {name: name.removesuffix(" by tests") for name in METHODS}  # of the l
 
 
 def estimators() -> dict:
-    """Give the same four learners with the cutting and the gaps left to them."""
+    """Give the same learners with the cutting and the missing values left to them."""
     given = {"parameters": "bdeu", "missing": "category", "discretize": "mdlp", "n_jobs": 1}
     return {
         "GBN": tb.GBN(criterion="bdeu", tabu=0, **given), "BAN": tb.BAN(tabu=0, **given), "TAN": tb.TAN(**given),

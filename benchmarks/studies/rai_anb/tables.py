@@ -98,7 +98,7 @@ def p_values(found: dict, size: str, table: str) -> str:
     methods = list(told["p"])
 
     def line(values: dict, key: str) -> list[str]:
-        return [f"{values[m][key]:.4f}" for m in methods]
+        return [f"{values[m][key]:.4f}" if values[m][key] >= 0.0001 else "< 0.0001" for m in methods]
 
     rows = [
         ["ours: Wilcoxon", *line(told["p"], "wilcoxon")],
