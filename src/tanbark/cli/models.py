@@ -87,7 +87,7 @@ def reporting(model: Any, *, quiet: bool) -> Iterator[bool]:
 
 def _make_part(text: str) -> Any:
     """Make a smoothing or a parameter estimator from words such as ``bdeu``, ``bdeu:ess=2`` or ``wanbia``."""
-    from tanbark.estimators.model_file import parts
+    from tanbark.estimators.model_files.model_file import parts
     from tanbark.estimators.parts.parameters import ParameterEstimator
     from tanbark.params import Smoothing
     from tanbark.params.smoothing import SHORT_FORMS

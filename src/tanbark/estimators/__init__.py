@@ -7,7 +7,7 @@ from tanbark.lazy import lazy_names
 
 if TYPE_CHECKING:
     from tanbark.estimators.ensemble.selection import Choice
-    from tanbark.estimators.model_file import load
+    from tanbark.estimators.model_files.model_file import load
     from tanbark.estimators.models.aode import A2DE, AODE
     from tanbark.estimators.models.averaging import ModelAveraging
     from tanbark.estimators.models.by_name import BayesNetClassifier
@@ -119,7 +119,7 @@ __all__ = [
 
 PLACES = {
     "ensemble.selection": "Choice",
-    "model_file": "load",
+    "model_files.model_file": "load",
     "models.aode": "A2DE AODE",
     "models.averaging": "ModelAveraging",
     "models.by_name": "BayesNetClassifier",

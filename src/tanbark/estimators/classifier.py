@@ -224,6 +224,6 @@ class TableClassifier(TablePredictor, TableLearner):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""
-        from tanbark.estimators.model_file import save
+        from tanbark.estimators.model_files.model_file import save
 
         save(self, path)

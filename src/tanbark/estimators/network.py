@@ -32,7 +32,7 @@ from tanbark.evaluation.nested import NestedModels
 from tanbark.evaluation.temperature import fit_temperature
 from tanbark.graph import Dag, Network
 from tanbark.inference import class_log_prior, joint_log_proba, temper
-from tanbark.inference.junction import pair_marginals
+from tanbark.inference.factors.junction import pair_marginals
 from tanbark.params import Laplace, Smoothing, as_smoothing, family_counts, fit
 from tanbark.params.dirichlet import fit_with_trees
 from tanbark.structure import LEARNERS, Learner

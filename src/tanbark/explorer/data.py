@@ -23,7 +23,7 @@ from tanbark.explorer.performance import performance_data
 from tanbark.explorer.pooled import pool_data
 from tanbark.explorer.wording import Wording, arrangement, column_words, facts
 from tanbark.graph import Network
-from tanbark.inference.junction import JunctionTree, junction_tree
+from tanbark.inference.factors.junction import JunctionTree, junction_tree
 from tanbark.params.hierarchical.context_tree import dense_counts
 from tanbark.params.smoothing import context_tree
 from tanbark.table import Column

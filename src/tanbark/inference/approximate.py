@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tanbark.arrays import Floats, Integers
 from tanbark.errors import InputError, NotConvergedWarning, warn
 from tanbark.graph import Network
-from tanbark.inference import elimination, run_kernels
+from tanbark.inference.factors import elimination, run_kernels
 from tanbark.machine import blocks
 
 ROWS_AT_ONCE = 1 << 14

@@ -13,8 +13,8 @@ import numpy as np
 
 from tanbark.arrays import Array, Bools, Floats, Integers
 from tanbark.graph.kernels import find_root, join_roots
+from tanbark.inference.factors.order_kernels import mark_ancestors
 from tanbark.inference.layout import Factors, FlatNetwork
-from tanbark.inference.order_kernels import mark_ancestors
 from tanbark.machine import kernel
 from tanbark.stopping import stopping
 

@@ -115,7 +115,7 @@ def _add_enumerated(network: Network, codes: Codes, out: Floats, threads: int) -
 
 def _add_eliminated(network: Network, codes: Codes, rows: Integers, out: Floats, threads: int) -> None:
     """Add some rows by variable elimination, planned once for all rows with the same missing columns."""
-    from tanbark.inference import elimination
+    from tanbark.inference.factors import elimination
 
     target = network.target
     part = codes[:, rows].T

@@ -13,7 +13,6 @@ from tanbark.checks import check_count
 from tanbark.errors import ImpossibleEvidenceError, InputError, TableTooLargeError, find
 from tanbark.graph import Assignment, Cost, Network, Posterior, Posteriors
 from tanbark.inference import approximate
-from tanbark.inference import elimination as engine
 from tanbark.inference.evidence import (
     column_index,
     is_batch,
@@ -23,6 +22,7 @@ from tanbark.inference.evidence import (
     read_soft,
     target_indices,
 )
+from tanbark.inference.factors import elimination as engine
 from tanbark.table import Level
 
 Soft = dict[int, Floats]

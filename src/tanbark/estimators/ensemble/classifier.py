@@ -213,7 +213,7 @@ class PooledClassifier(TablePredictor):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""
-        from tanbark.estimators.model_file_ensemble import save_pooled
+        from tanbark.estimators.model_files.ensemble import save_pooled
 
         save_pooled(self, path)
 

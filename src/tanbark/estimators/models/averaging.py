@@ -213,7 +213,7 @@ class ModelAveraging(TablePredictor):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all models to one JSON file; ``tanbark.load`` reads it."""
-        from tanbark.estimators.model_file_others import save_members
+        from tanbark.estimators.model_files.others import save_members
 
         save_members(self, path)
 

@@ -288,7 +288,7 @@ class TextNaiveBayes(ExplorerPage, SetPrediction, ClassifierMixin, BaseEstimator
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""
-        from tanbark.estimators.model_file_others import save_text
+        from tanbark.estimators.model_files.others import save_text
 
         save_text(self, path)
 

@@ -98,7 +98,7 @@ class Surprise:
 
 def surprise(network: Network, codes: Codes, *, n_draws: Any, random_state: Any, n_jobs: int | None) -> Surprise:
     """Measure rows of codes, (n_features, n_rows), of a network whose CPTs are distributions."""
-    from tanbark.inference.elimination import normalised
+    from tanbark.inference.factors.elimination import normalised
     from tanbark.inference.sampling import sample_codes
 
     normalised(network)
@@ -144,7 +144,7 @@ def _leave_one_out(network: Network, codes: Codes, own: Floats, n_jobs: int | No
 
 def _fractions(network: Network, codes: Codes, own: Floats, drawn: Codes, n_jobs: int | None) -> Floats:
     """Compare rows with the drawn ones, those with the same missing values together."""
-    from tanbark.inference.elimination import patterns
+    from tanbark.inference.factors.elimination import patterns
 
     missing = missing_code(codes)
     fractions = np.empty(len(own))

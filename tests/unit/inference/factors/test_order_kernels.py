@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from networks import asia
 from strategies import make_network, seeds
 from tanbark.graph.separation import ancestors
-from tanbark.inference import order_kernels
+from tanbark.inference.factors import order_kernels
+from tanbark.inference.factors.order_kernels import KEPT, SEEN, SUM
 from tanbark.inference.layout import flat_network
-from tanbark.inference.order_kernels import KEPT, SEEN, SUM
 
 
 def slow_order(network):

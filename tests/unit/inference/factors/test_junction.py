@@ -10,7 +10,7 @@ from pytest import approx
 
 from networks import asia
 from strategies import make_network, make_table, seeds
-from tanbark.inference import junction
+from tanbark.inference.factors import junction
 
 
 @given(seeds)

@@ -4,7 +4,7 @@ import numpy as np
 from pytest import approx
 
 from networks import five_nodes
-from tanbark.inference import junction, junction_kernels
+from tanbark.inference.factors import junction, junction_kernels
 
 
 def propagate(codes, weights):

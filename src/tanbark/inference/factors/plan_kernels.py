@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import Array, Integers
+from tanbark.inference.factors.order_kernels import KEPT, MAX, MAX_FREE, SEEN, Order, min_fill, relevant
 from tanbark.inference.layout import Factors, FlatNetwork
-from tanbark.inference.order_kernels import KEPT, MAX, MAX_FREE, SEEN, Order, min_fill, relevant
 from tanbark.machine import kernel
 
 BASE, SEEN_BOUNDS, SEEN_SLOTS, SEEN_STRIDES, AXES, AXIS_BOUNDS, INPUTS, INPUT_BOUNDS = range(8)

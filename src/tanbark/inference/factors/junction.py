@@ -19,7 +19,7 @@ from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.table import CodedTable
 
 if TYPE_CHECKING:
-    from tanbark.inference.junction_kernels import Tree
+    from tanbark.inference.factors.junction_kernels import Tree
 
 MAX_ENTRIES = 1 << 24  # entries of all cliques together
 MOST_BLOCKS = 16  # a number that does not depend on threads, so that sums do not either
@@ -77,7 +77,7 @@ Scopes = tuple[tuple[int, ...], ...]
 
 def _cliques(network: Network) -> tuple[Scopes, tuple[int, ...]]:
     """Eliminate column by column; return the cliques, children first, and the clique above each."""
-    from tanbark.inference.order_kernels import min_fill
+    from tanbark.inference.factors.order_kernels import min_fill
 
     flat, n = flat_network(network), len(network.dag.names)
     order = min_fill(flat.sizes, flat.cpts, np.ones(n, np.bool_), np.zeros(n, np.int8), n)
@@ -118,7 +118,7 @@ def _without_subsets(scopes: list[set[int]], parent: list[int]) -> tuple[Scopes,
 
 def _lay_out(scopes: Scopes, parent: Sequence[int], home: Sequence[int], axes: Scopes, sizes: Sequence[int]) -> Tree:
     """Flatten the tree: for every clique its columns with their strides in its potential and in its separators."""
-    from tanbark.inference.junction_kernels import Tree
+    from tanbark.inference.factors.junction_kernels import Tree
 
     up: list[int] = []
     above: list[int] = []
@@ -173,7 +173,7 @@ def expected_counts(
     -----
     Lauritzen (1995), The EM algorithm for graphical association models with missing data, section 3.
     """
-    from tanbark.inference import junction_kernels as kernels
+    from tanbark.inference.factors import junction_kernels as kernels
 
     n_rows = codes.shape[1]
     layout = tree.layout._replace(cliques=tree.layout.cliques._replace(values=tree.potentials(network)))

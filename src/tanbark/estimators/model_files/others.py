@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tanbark.estimators import model_file as files
 from tanbark.estimators.inputs import class_column
+from tanbark.estimators.model_files import model_file as files
 from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.models.text import TextNaiveBayes
 from tanbark.estimators.scikit import check_is_fitted

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from tanbark.errors import OptionError
-from tanbark.estimators import model_file as files
 from tanbark.estimators.ensemble.classifier import PooledClassifier
 from tanbark.estimators.ensemble.coarsening import Coarsening, merge_to, numeric
 from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import Pooled
 from tanbark.estimators.ensemble.selection import Choice
+from tanbark.estimators.model_files import model_file as files
 from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble
 from tanbark.estimators.scikit import check_is_fitted
 from tanbark.graph import Network

@@ -21,7 +21,7 @@ from tanbark.counts import ChosenCounts, StoredCounts, chosen_cells, stored_cell
 from tanbark.errors import ModelFileError, OptionError, TanbarkError
 from tanbark.estimators.classifier import TableClassifier, TablePredictor
 from tanbark.estimators.encoding import Encoder
-from tanbark.estimators.model_file_v1 import from_version_1
+from tanbark.estimators.model_files.version_1 import from_version_1
 from tanbark.estimators.models.aode import AveragedClassifier
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.discretizers import Discretizer
@@ -276,10 +276,10 @@ def _from_document(document: Any) -> Any:
 def _restore_other(kind: str, document: dict[str, Any]) -> Any:
     """Read a classifier that has a file of its own kind."""
     if kind in ("NetworkEnsemble", "Classifier"):
-        from tanbark.estimators import model_file_ensemble as ensembles
+        from tanbark.estimators.model_files import ensemble as ensembles
 
         return ensembles.restore_pooled(document)
-    from tanbark.estimators import model_file_others as others
+    from tanbark.estimators.model_files import others
 
     return others.restore_text(document) if kind == "TextNaiveBayes" else others.restore_members(document)
 

@@ -8,7 +8,7 @@ from pytest import approx
 
 import naive
 from networks import five_nodes
-from tanbark.inference import plan_kernels, run_kernels
+from tanbark.inference.factors import plan_kernels, run_kernels
 from tanbark.inference.layout import flat_network
 
 NETWORK = five_nodes()

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.inference.layout import FlatNetwork
-from tanbark.inference.plan_kernels import (
+from tanbark.inference.factors.plan_kernels import (
     AXES,
     AXIS_BOUNDS,
     BASE,
@@ -31,6 +30,7 @@ from tanbark.inference.plan_kernels import (
     WALK_BOUNDS,
     section,
 )
+from tanbark.inference.layout import FlatNetwork
 from tanbark.machine import kernel
 from tanbark.stopping import stopping
 

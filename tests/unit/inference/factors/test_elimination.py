@@ -11,8 +11,8 @@ from networks import alarm_sized, asia
 from strategies import make_network
 from tanbark.errors import TableTooLargeError
 from tanbark.graph import Network
-from tanbark.inference import elimination as engine
-from tanbark.inference import order_kernels, plan_kernels, run_kernels
+from tanbark.inference.factors import elimination as engine
+from tanbark.inference.factors import order_kernels, plan_kernels, run_kernels
 from tanbark.inference.layout import flat_network
 from tanbark.machine import interpreted
 

@@ -13,7 +13,7 @@ import numpy as np
 from tanbark.arrays import Array, Bools, Floats, Integers
 from tanbark.errors import InputError, TableTooLargeError
 from tanbark.graph import Cost, Network
-from tanbark.inference import order_kernels, plan_kernels, run_kernels
+from tanbark.inference.factors import order_kernels, plan_kernels, run_kernels
 from tanbark.inference.layout import FlatNetwork, flat_network, once_per_network
 from tanbark.machine import for_work, row_blocks, run_here, run_threads, thread_count
 

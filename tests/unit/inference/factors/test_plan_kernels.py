@@ -3,9 +3,9 @@
 import numpy as np
 
 from networks import five_nodes
-from tanbark.inference import plan_kernels
+from tanbark.inference.factors import plan_kernels
+from tanbark.inference.factors.order_kernels import KEPT, MAX, SEEN, SUM
 from tanbark.inference.layout import flat_network
-from tanbark.inference.order_kernels import KEPT, MAX, SEEN, SUM
 
 
 def plan(members, ends, *, whole=False, limit=1e9):
