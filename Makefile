@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 OLDEST ?= .venv-oldest
+PYTHONS ?= python3.12 python3.13
 BIN := $(VENV)/bin
 SHARED_DATA ?= ../shared/data
 
-.PHONY: demo test test-oldest coverage browser java check lint types layers bench docs docs-test pictures build clean
+.PHONY: demo test test-oldest test-python coverage browser java postgres check lint types layers bench docs docs-test pictures build clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python scripts/demo.py
@@ -23,6 +24,11 @@ test-oldest: $(OLDEST)/.test
 	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python -m pytest -n auto --dist loadgroup -W default tests \
 	  --ignore=tests/docs --ignore=tests/unit/explorer
 
+# all tests but those of pages on other Pythons, each in an environment of its own; one that is not there is an error.
+# With pyenv: make test-python PYTHONS="$$(ls -d ~/.pyenv/versions/3.1[23]*/bin/python)"
+test-python:
+	for python in $(PYTHONS); do scripts/test_python.sh $$python || exit 1; done
+
 # the browser of the tests that read the explorer page, and axe-core to check it; without them they are skipped
 browser:
 	scripts/install_browser.sh
@@ -31,6 +37,10 @@ browser:
 # what the tests on a local Spark run on; without it they are skipped
 java:
 	scripts/install_java.sh
+
+# the server that the tests of SQL start; without it those on PostgreSQL are skipped
+postgres:
+	scripts/install_postgres.sh
 
 check: lint types layers coverage
 
@@ -101,4 +111,4 @@ $(OLDEST)/.test: requirements-oldest.txt
 	@touch $@
 
 clean:
-	rm -rf docs/generated $(VENV) $(OLDEST) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/generated $(VENV) $(OLDEST) .venv-python* build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

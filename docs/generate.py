@@ -36,6 +36,10 @@ NOTES = {
     "selective-mml": ("Features are to be chosen without folds, by message length.", "O(N n²)"),
     "rai-anb": ("Enough rows for a graph, too many features for exact search.", "grows with the order of the tests"),
     "rai-gbn": ("As `rai-anb`, with the class as one column of many.", "grows with the order of the tests"),
+    "pc-anb": ("The usual baseline of tests; few neighbours per feature.", "grows with the order of the tests"),
+    "pc-gbn": ("As `pc-anb`, with the class as one column of many.", "grows with the order of the tests"),
+    "mmhc-anb": ("As `ban` over hundreds of features.", "tests of up to 2^k sets of k candidates, then as `ban`"),
+    "mmhc-gbn": ("As `hill-climb` over hundreds of columns.", "as `mmhc-anb`, then as `hill-climb`"),
     "exact-anb": ("Up to about 25 features, and the best graph is wanted, proved.", "O(n² 2ⁿ) time, O(2ⁿ) memory"),
     "exact-gbn": ("As `exact-anb`, over all columns.", "O(n² 2ⁿ) time, O(2ⁿ) memory"),
     "acll-tan": ("As `tan`, with a tree chosen for the class's sake.", "O(Nn²)"),
@@ -59,15 +63,16 @@ MODULES = {  # names that are not at the top
     "Results of classifiers": (
         "tanbark.estimators",
         "Choice Explanation RowExplanation TextExplanation PredictionSets CrossValidation Comparison Arc ArcReport "
-        "Scan",
+        "Scan SignedRank bayesian_signed_rank hommel graph_score",
     ),
-    "Results of queries": ("tanbark.graph", "Posterior Posteriors Assignment Cost"),
+    "Results of queries": ("tanbark.graph", "Posterior Posteriors Assignment Cost Cpdag"),
     "Columns": ("tanbark.table", "Schema Column"),
     "Counts": ("tanbark.counts", "StoredCounts load_counts cmi"),
+    "Scores": ("tanbark.scores", "kl_divergence mutual_information conditional_mutual_information bdeu k2"),
     "Other programs": (
         "tanbark.export",
         "read_network write_network to_networkx to_pgmpy to_pyagrum from_networkx from_pgmpy from_pyagrum "
-        "to_sql to_python",
+        "to_sql to_python to_onnx",
     ),
 }  # fmt: skip
 POOLED = {

@@ -9,8 +9,8 @@ import re
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("frames", "big", "cluster", "spark", "plot", "cli", "test")
-NOT_TESTED = {"playwright"}  # the explorer's tests do not depend on old versions
+EXTRAS = ("frames", "big", "cluster", "spark", "plot", "cli", "onnx", "test")
+NOT_TESTED = {"playwright", "nbconvert"}  # the explorer's tests do not depend on old versions
 HEAD = "# The lowest versions that pyproject.toml promises, for `make test-oldest`; by scripts/oldest_requirements.py."
 
 

@@ -73,6 +73,18 @@ def rule_numbers(n=700):
     return X, y.astype(int).rename("rule")
 
 
+_FITTED = {}
+
+
+def fit_once(model, make):
+    """Fit a model to the rows that a function makes, once for all tests that ask for the same; return it and X."""
+    key = repr(model), make.__module__, make.__qualname__
+    if key not in _FITTED:
+        X, y = make()
+        _FITTED[key] = model.fit(X, y), X
+    return _FITTED[key]
+
+
 def texts(frame):
     """Write rows as a reader types them."""
     return [[None if pd.isna(v) else str(v) for v in row] for row in frame.itertuples(index=False)]

@@ -1,4 +1,4 @@
-"""Models of 30, 300 and 1,300 features, and of 26 classes."""
+"""Models of 30 to 1,300 features, and of 26 classes."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def models(*, only: str | None = None) -> dict[str, Any]:
         "TAN, 30 features": lambda: tb.TAN().fit(*breast_cancer()),
         "Classifier, 30 features": lambda: tb.Classifier(random_state=SEED).fit(*breast_cancer()),
         "TAN, 200 features": lambda: tb.TAN().fit(*rows(200, 2, 600)),
+        "Classifier, 200 features": lambda: tb.Classifier(random_state=SEED).fit(*rows(200, 2, 600)),
         "NaiveBayes, 300 features": lambda: tb.NaiveBayes().fit(*rows(300, 2, 600)),
         "TAN, 300 features": lambda: tb.TAN().fit(*rows(300, 2, 600)),
         "NaiveBayes, 1300 features": lambda: tb.NaiveBayes().fit(*rows(1300, 2, 600)),

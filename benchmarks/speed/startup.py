@@ -1,12 +1,14 @@
 """Processor seconds of short commands, each in a process of its own, beside ``import sklearn.base``.
 
-``python -m benchmarks.speed.startup`` runs all in turns and writes docs/numbers/startup.json.
+``python -m benchmarks.speed.startup`` runs all in turns and writes docs/numbers/startup.json: commands that read a
+saved model, a fit and a prediction in Python with kernels from the cache, and the very first ones, which compile.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import resource
 import statistics
@@ -24,6 +26,14 @@ ROOT = Path(__file__).parents[2]
 OUT = ROOT / "docs" / "numbers" / "startup.json"
 COMMAND = "python -m benchmarks.speed.startup"
 REFERENCE = "import sklearn.base"
+FIT = """
+import numpy as np, tanbark as tb
+rng = np.random.default_rng(0)
+y = rng.integers(0, 2, 1000)
+X = (y[:, None] + rng.integers(0, 3, (1000, 10))) % 4
+print(tb.{learner}().fit(X, y).predict(X).sum())
+"""
+FITTED = ("NaiveBayes", "TAN", "Classifier")
 
 
 def prepare(folder: Path) -> dict[str, list[str]]:
@@ -50,16 +60,48 @@ def prepare(folder: Path) -> dict[str, list[str]]:
         "show, Classifier": [*program, "show", pool],
         "query": [*program, "query", tan, "-e", "x0=1"],
         "convert --to bif": [*program, "convert", tan, "--to", "bif"],
+        "convert --to sql": [*program, "convert", tan, "--to", "sql"],
         "explain": [*program, "explain", tan, str(table)],
+        "ask": [*program, "ask", tan],
+        "decide": [*program, "decide", tan, str(table), "--cost", "0:1=1", "--cost", "1:0=5"],
+        "predict": [*program, "predict", tan, str(table)],
+        "predict, Classifier": [*program, "predict", pool, str(table)],
+        "explain, Classifier": [*program, "explain", pool, str(table)],
+        **{f"Python: {name} fit, predict": ["-c", FIT.format(learner=name)] for name in FITTED},
     }
 
 
-def seconds(arguments: list[str]) -> float:
+def seconds(arguments: list[str], **environment: str) -> float:
     """Run Python, and return the processor seconds that it took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *arguments], capture_output=True, check=False, cwd=ROOT)
+    ran = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, check=False, cwd=ROOT, env={**os.environ, **environment}
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if ran.returncode not in (0, 2):  # 2 is the answer to a file that is not there
+        raise RuntimeError(ran.stderr.decode())
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def first_ever() -> dict[str, float]:
+    """Fit and predict with an empty kernel cache: the processor seconds of each, imports included."""
+    found = {}
+    for name in FITTED:
+        with tempfile.TemporaryDirectory() as folder:
+            found[name] = round(seconds(["-c", FIT.format(learner=name)], NUMBA_CACHE_DIR=folder), 2)
+            print(f"first {name} ever, with an empty kernel cache: {found[name]:.2f} s")
+    return found
+
+
+def measure(commands: dict[str, list[str]], times: int) -> dict[str, list[float]]:
+    """Run all commands once, to fill caches, and then in turns."""
+    for arguments in commands.values():
+        seconds(arguments)
+    found: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(times):
+        for name, arguments in commands.items():
+            found[name].append(seconds(arguments))
+    return found
 
 
 def main() -> None:
@@ -68,13 +110,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=9)
     times = parser.parse_args().times
     with tempfile.TemporaryDirectory() as folder:
-        commands = prepare(Path(folder))
-        for arguments in commands.values():
-            seconds(arguments)
-        found: dict[str, list[float]] = {name: [] for name in commands}
-        for _ in range(times):
-            for name, arguments in commands.items():
-                found[name].append(seconds(arguments))
+        found = measure(prepare(Path(folder)), times)
     reference = statistics.median(found[REFERENCE])
     commands_found = {}
     for name, values in found.items():
@@ -83,14 +119,17 @@ def main() -> None:
             "seconds": round(middle, 3), "quartiles": [round(low, 3), round(high, 3)],
             "ratio": round(middle / reference, 3),
         }  # fmt: skip
-        print(f"{name:24} {middle:6.3f} s  [{low:.3f}, {high:.3f}]  {middle / reference:5.2f} of {REFERENCE!r}")
+        print(f"{name:32} {middle:6.3f} s  [{low:.3f}, {high:.3f}]  {middle / reference:5.2f} of {REFERENCE!r}")
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, cwd=ROOT)
     document = {
         "command": COMMAND, "commit": commit.stdout.strip(), "n": times, "reference": REFERENCE,
         "unit": "processor seconds, user and system",
-        "machine": {"processor": platform.processor() or platform.machine(), "system": platform.platform()},
+        "machine": {
+            "processor": platform.processor() or platform.machine(), "system": platform.platform(),
+            "load_average": [round(load, 1) for load in os.getloadavg()],
+        },
         "versions": {"python": platform.python_version(), "tanbark": tb.__version__, "numpy": np.__version__},
-        "commands": commands_found,
+        "commands": commands_found, "first_ever": first_ever(),
     }  # fmt: skip
     OUT.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 

@@ -5,8 +5,8 @@
 >>> clf.predict([["b", None]]).tolist()
 [1]
 
-The names are those of ``tanbark.public``, which is loaded with the first of them: the command line shows its help
-without waiting for scikit-learn.
+The names are those of ``tanbark.public``, each loaded when it is first used: the command line shows its help without
+waiting for scikit-learn.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -19,15 +19,16 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Load the public names, or a part of the package such as ``tanbark.plot``, when they are first asked for."""
+    """Load a public name, or a part of the package such as ``tanbark.plot``, when it is first asked for."""
     from importlib import import_module
     from importlib.util import find_spec
 
     if name.startswith("__") and name != "__all__":
         raise AttributeError(name)
     public = import_module("tanbark.public")
-    globals().update({each: getattr(public, each) for each in public.__all__}, __all__=public.__all__)
-    if name not in globals() and find_spec(f"tanbark.{name}") is not None:
+    if name == "__all__" or name in public.__all__:
+        globals()[name] = getattr(public, name)
+    elif find_spec(f"tanbark.{name}") is not None:
         import_module(f"tanbark.{name}")
     if name in globals():
         return globals()[name]

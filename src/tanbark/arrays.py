@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,5 +16,15 @@ Codes = NDArray[np.unsignedinteger]  # coded values, (n_columns, n_rows); the to
 Counts = NDArray[Any]  # int64, or float64 where rows have weights
 
 TIE = 1e-9  # scores that differ by no more are equal, and the earlier candidate wins
+ROUNDING = 1e-14  # of a score, which is a sum: differences of large ones are known to this only
 MOST_WEIGHT = 1e12  # sum of the weights of rows: beyond it a double cannot hold scores to the last nat
 LEAST_WEIGHT = 1e-30  # the same from below: products of a few counts must not vanish
+
+
+def smallest_gain(score: float, least: float = TIE) -> float:
+    """Return the gain in score that counts: ``least``, or what rounding of the score may be if that is more.
+
+    >>> smallest_gain(-5000.0), smallest_gain(1e12)
+    (1e-09, 0.01)
+    """
+    return max(least, ROUNDING * abs(score)) if math.isfinite(score) else least

@@ -100,6 +100,10 @@ class ReducedModelWarning(TanbarkWarning):
     """Parts of a model were left out, because with them it would need more than ``max_cells`` cells."""
 
 
+class LongFitWarning(TanbarkWarning):
+    """A learner is about to begin that takes long with so many columns or classes."""
+
+
 class NaiveStructureWarning(TanbarkWarning):
     """A penalty left out every arc between features, although some of them depend on each other given the class."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,6 +23,7 @@ from tanbark.errors import KernelCacheWarning, warn
 
 _lock = Lock()
 _warned = False
+_announced = False
 
 
 class KernelCache:
@@ -43,13 +45,21 @@ class KernelCache:
         """Folder of the last cache, or None if there is none."""
         return self._caches[-1].cache_path if self._caches else None
 
+    @property
+    def kept(self) -> bool:
+        """Whether there are entries on disk."""
+        files = (getattr(getattr(each, "_cache_file", None), "_index_path", "") for each in self._caches)
+        return any(os.path.exists(path) for path in files)
+
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Read the compiled code of a signature; None where there is none or it is damaged."""
         for each in self._caches:
             with suppress(Exception):  # whatever a damaged file raises when it is unpickled
-                found = each.load_overload(signature, context)
+                found = _read(each, signature, context)
                 if found is not None:
                     return found
+        if not self.kept:
+            _announce()
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
@@ -81,6 +91,20 @@ class KernelCache:
         """Forget the entries of the last cache."""
         if self._writable:
             self._caches[-1].flush()
+
+
+def _read(cache: Any, signature: Any, context: Any) -> Any:
+    """Read compiled code without what only the compiler needs.
+
+    Numba's own ``load_overload`` first registers every function that it can compile, which takes longer than to read
+    all kernels of a fit; the compiler does so itself, when there is something to compile.
+    """
+    from numba.core.runtime import rtsys
+
+    if not hasattr(cache, "_load_overload"):  # no promise of Numba's
+        return cache.load_overload(signature, context)
+    rtsys.initialize(context)
+    return cache._load_overload(signature, context)
 
 
 def open_cache(function: Callable[..., Any]) -> KernelCache:
@@ -147,6 +171,14 @@ def _read_only_cache() -> Any:
     beside = type("Beside", (Read, caching.InTreeCacheLocator), {})
     implementation = type("Kept", (caching.CompileResultCacheImpl,), {"_locator_classes": [given, beside]})
     return type("ReadOnlyCache", (caching.FunctionCache,), {"_impl_class": implementation})
+
+
+def _announce() -> None:
+    """Print one line, once per process, when a kernel is about to be compiled for the first time."""
+    global _announced
+    if not _announced and not os.environ.get("TANBARK_QUIET"):
+        _announced = True
+        print("tanbark: compiling its kernels for this machine, once; this takes up to half a minute.", file=sys.stderr)
 
 
 def _warn_once(reason: str) -> None:

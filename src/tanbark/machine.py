@@ -3,19 +3,26 @@
 Kernels are plain Python loops that Numba compiles once and keeps on disk. They release the interpreter lock, so
 threads over blocks of columns or rows use every core; results never depend on the number of threads, because each
 task writes to a place of its own. Numba itself is imported with the first kernel, never with ``import tanbark``.
+
+Python handles signals in the main thread only, and there between two of its own instructions only: within a kernel
+Ctrl-C would wait for the kernel's end. Therefore long kernels run on another thread (``run_threads`` with several
+threads or with ``long=True``) while the main one waits, and in their outer loops they ask ``stopping`` whether to
+return early.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache, update_wrapper
 from itertools import islice
 from numbers import Integral
-from pathlib import Path
-from threading import Lock, local
+from threading import Lock, current_thread, local, main_thread
+from types import FunctionType
 from typing import Any, TypeVar
 
 from tanbark.errors import OptionError
@@ -23,10 +30,35 @@ from tanbark.kernel_cache import open_cache
 
 Result = TypeVar("Result")
 
-_announced = False
+alone = False  # whether this process is the command line's, which needs scikit-learn's base classes for nothing
+interprets = True  # whether small work may be done in Python; not where kernels are to be compiled ahead
 _here = local()  # whether this thread belongs to a pool
 _pools: dict[int, ThreadPoolExecutor] = {}
 _pools_lock = Lock()
+
+STOP = "tanbark_stop"  # symbol of the cell that kernels read
+PATIENCE = 1.5  # seconds that an interrupted call waits for its kernels to stop
+_stop = ctypes.c_int64(0)  # whether kernels are to stop
+_interrupts = 0  # how often they were
+_abandoned: set[Future[Any]] = set()  # tasks of interrupted calls that are still running
+
+
+class WithoutPandas:
+    """A finder that finds no pandas: pyarrow imports it wherever it is installed, for no use here."""
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        """Raise the error of a package that is not installed."""
+        if name == "pandas":
+            msg = "pandas has no part in a process of the command line."
+            raise ModuleNotFoundError(msg, name=name)
+
+
+def stand_alone() -> None:
+    """Declare that this process reads saved models for the command line, and that no other code shares it."""
+    global alone
+    alone = "sklearn" not in sys.modules
+    if alone:
+        sys.meta_path.insert(0, WithoutPandas())
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -44,25 +76,112 @@ def thread_count(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
-def run_threads(task: Callable[..., Result], arguments: Iterable[Sequence[Any]], threads: int) -> list[Result]:
+def run_threads(
+    task: Callable[..., Result], arguments: Iterable[Sequence[Any]], threads: int, *, long: bool = False
+) -> list[Result]:
     """Call ``task(*args)`` for each of ``arguments``, on up to ``threads`` threads; return the results in order.
 
-    Threads are reused by later calls. A nested call runs its tasks sequentially.
+    Threads are reused by later calls. A nested call runs its tasks sequentially. An interrupt of the main thread stops
+    the kernels of all threads: its own call raises the exception of the signal's handler within about two seconds, and
+    calls of other threads at that time raise KeyboardInterrupt, as their results are not complete.
 
+    Parameters
+    ----------
+    task : callable
+    arguments : iterable of sequences
+    threads : int
+    long : bool
+        Whether the main thread hands even a single task to another thread, so that it can be interrupted. That takes
+        some 50 microseconds.
+
+    Examples
+    --------
     >>> run_threads(max, [(1, 2), (3, 4)], 2)
     [2, 4]
     """
     calls = list(arguments)
-    if threads <= 1 or len(calls) <= 1 or getattr(_here, "working", False):
-        return [task(*args) for args in calls]
-    pool = _pool(min(threads, len(calls)))
-    futures = [pool.submit(task, *args) for args in calls]
+    if getattr(_here, "working", False):
+        return _one_by_one(task, calls)
+    _await_abandoned()
+    before = _interrupts
+    if threads <= 1 or len(calls) <= 1:
+        waits = long and bool(calls) and current_thread() is main_thread()
+        found = _together(task, calls, 1) if waits else _one_by_one(task, calls)
+    else:
+        found = _together(task, calls, min(threads, len(calls)))
+    if _interrupts != before:
+        raise KeyboardInterrupt("The main thread was interrupted, which stops the kernels of every thread.")
+    return found
+
+
+def run_here(task: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a short kernel that asks ``stopping`` on this thread, without the overhead of ``run_threads``.
+
+    >>> run_here(max, 1, 2)
+    2
+    """
+    if _abandoned and not getattr(_here, "working", False):
+        _await_abandoned()
+    before = _interrupts
+    found = task(*arguments)
+    if _interrupts != before:
+        raise KeyboardInterrupt("The main thread was interrupted, which stops the kernels of every thread.")
+    return found
+
+
+def raise_if_stopping() -> None:
+    """Raise KeyboardInterrupt in a task of an interrupted call; for loops in Python that take long."""
+    if _stop.value and getattr(_here, "working", False):
+        raise KeyboardInterrupt
+
+
+def _one_by_one(task: Callable[..., Result], calls: list[Sequence[Any]]) -> list[Result]:
+    """Run tasks on this thread."""
+    found = []
+    for args in calls:
+        raise_if_stopping()
+        found.append(task(*args))
+    return found
+
+
+def _together(task: Callable[..., Result], calls: list[Sequence[Any]], threads: int) -> list[Result]:
+    """Run tasks on other threads, and wait for them and for signals; on return no task can write any more."""
+    pool = _pool(threads)
+    futures: list[Future[Result]] = []
     try:
+        futures.extend(pool.submit(task, *args) for args in calls)
         return [future.result() for future in futures]
-    finally:
-        for future in futures:
-            future.cancel()
-        wait(futures)  # no task may write after the return
+    except BaseException as error:
+        running = [future for future in futures if not future.cancel()]
+        if any(future.done() and future.exception() is error for future in running):
+            wait(running)
+        else:
+            _interrupt(running)
+        raise
+
+
+def _interrupt(running: list[Future[Any]]) -> None:
+    """Stop the kernels, and wait for the tasks a while; those that are slow to stop are awaited by the next call."""
+    global _interrupts
+    _interrupts += 1
+    _stop.value = 1
+    _abandoned.update(running)
+    wait(running, PATIENCE)
+    _settle()
+
+
+def _settle() -> None:
+    """Let kernels run again if no task of an interrupted call is left."""
+    _abandoned.difference_update([future for future in list(_abandoned) if future.done()])
+    if not _abandoned:
+        _stop.value = 0
+
+
+def _await_abandoned() -> None:
+    """Wait for the tasks of interrupted calls; they share threads and arrays with later ones."""
+    if _abandoned:
+        wait(list(_abandoned))
+        _settle()
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
@@ -82,6 +201,8 @@ def _forget_threads() -> None:
     global _pools_lock
     _pools.clear()
     _pools_lock = Lock()
+    _abandoned.clear()
+    _stop.value = 0
 
 
 if hasattr(os, "register_at_fork"):
@@ -125,40 +246,134 @@ def row_blocks(n_rows: int, threads: int, *, smallest: int = 8192) -> list[tuple
     return blocks(n_rows, step)
 
 
+class Kernel:
+    """A function of arrays that Numba compiles for the types of its first call; kernels may call one another.
+
+    Numba is imported with the first call, not with the module. Where it has no part in the process yet, a small piece
+    of work is done sooner by :func:`interpreted`.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self.work_in_python = 0
+        self._compiled: Callable[..., Any] | None = None
+        self._ready = False  # whether a call was found not to wait; then none will
+
+    @property
+    def waits(self) -> bool:
+        """Whether a call has to wait for the import of Numba or for its compiler."""
+        if self._ready or not interprets:
+            return False
+        if "numba" not in sys.modules:
+            return True
+        found: Any = self._compiled or self._compile()
+        self._ready = getattr(found, "nopython_signatures", None) != [] or found._cache.kept
+        return not self._ready
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the compiled function."""
+        return (self._compiled or self._compile())(*arguments)
+
+    def _compile(self) -> Any:
+        """Make the dispatcher of Numba, which compiles or reads from the cache when it is called."""
+        from numba import njit
+        from numba.core import config
+
+        if config.DISABLE_JIT:
+            self._compiled = self.py_func
+        else:
+            _announce_stop()
+            made = njit(nogil=True)(self.py_func)
+            made._cache = open_cache(self.py_func)
+            self._compiled = self._compiled or made  # another thread may have been first
+        return self._compiled
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type that Numba sees where another kernel calls this one."""
+        return getattr(self._compiled or self._compile(), "_numba_type_")  # noqa: B009
+
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__  # another process finds the kernel in its module
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._compiled or self._compile(), name)
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function of arrays with Numba: without the interpreter lock, kept where ``kernel_cache`` finds room.
 
-    With ``NUMBA_DISABLE_JIT`` the function stays a Python function.
+    With ``NUMBA_DISABLE_JIT`` the function runs in Python.
     """
-    from numba import njit
-    from numba.core import config
+    return Kernel(function)
 
-    if config.DISABLE_JIT:
-        return function
-    compiled = njit(nogil=True)(function)
-    compiled._cache = open_cache(function)
-    _announce_first_compilation(compiled._cache.cache_path, function)
-    return compiled  # type: ignore[no-any-return]  # numba gives its dispatchers no type
+
+def for_work(kernel: Callable[..., Any], amount: int, most: int) -> Callable[..., Any]:
+    """Return a kernel, or for a small amount of work its Python function, so that nobody waits for a compiler.
+
+    ``most`` is the amount that Python does while Numba would be imported. A kernel that is compiled, or kept on disk
+    where Numba is imported already, is always used; so is one that has done as much work in Python before. Only kernels
+    whose Python function returns the same bits may be chosen so.
+    """
+    if not isinstance(kernel, Kernel) or not kernel.waits or kernel.work_in_python + amount > most:
+        return kernel
+    kernel.work_in_python += amount
+    return interpreted(kernel)
+
+
+@cache
+def interpreted(kernel: Kernel) -> Callable[..., Any]:
+    """Return the Python function of a kernel, which calls the Python functions of other kernels."""
+    function = kernel.py_func
+    found = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    others = {name: interpreted(each) for name, each in found.items() if isinstance(each, Kernel)}
+    return FunctionType(function.__code__, {**function.__globals__, **others}, function.__name__)
+
+
+class Instruction:
+    """A function that emits LLVM code where a kernel calls it, and is a Python function everywhere else."""
+
+    def __init__(self, twin: Callable[..., Any], emit: Callable[..., Any]) -> None:
+        update_wrapper(self, emit)
+        self.py_func, self._emit = twin, emit
+        self._type: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the Python function."""
+        return self.py_func(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type that Numba sees where a kernel calls this."""
+        if self._type is None:
+            from numba.core.registry import cpu_target
+            from numba.extending import intrinsic
+
+            made, context = intrinsic(self._emit), cpu_target.typing_context
+            context.refresh()  # so that it knows what was made
+            self._type = context.resolve_value_type(made)
+        return self._type
 
 
 def instruction(twin: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a decorator for functions that emit LLVM code; ``twin`` is used instead with ``NUMBA_DISABLE_JIT``."""
+    """Make a decorator for functions that emit LLVM code; ``twin`` does the same in Python.
 
-    def wrap(emit: Callable[..., Any]) -> Callable[..., Any]:
-        from numba.core import config
-        from numba.extending import intrinsic
-
-        return twin if config.DISABLE_JIT else intrinsic(emit)
-
-    return wrap
+    Numba is imported when a kernel that calls the function is compiled, not with the module.
+    """
+    return lambda emit: Instruction(twin, emit)
 
 
-def _announce_first_compilation(folder: str | None, function: Callable[..., Any]) -> None:
-    """Print one line, once per process, if kernels are about to be compiled for the first time."""
-    global _announced
-    if _announced or os.environ.get("TANBARK_QUIET"):
-        return
-    stem = Path(function.__code__.co_filename).stem
-    if folder is None or not any(Path(folder).glob(f"{stem}.*.nbi")):
-        _announced = True
-        print("tanbark: compiling its kernels for this machine, once; this takes a few seconds.", file=sys.stderr)
+@cache
+def _announce_stop() -> None:
+    """Give the linker of compiled code, kept on disk or new, the address of the cell that ``stopping`` loads."""
+    from llvmlite import binding
+
+    binding.add_symbol(STOP, ctypes.addressof(_stop))
+
+
+def is_stopping() -> bool:
+    """Return whether kernels are to stop."""
+    return _stop.value != 0

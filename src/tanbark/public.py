@@ -5,57 +5,67 @@ Errors and warnings are in ``tanbark.errors``, exchange with other programs in `
 returns them: ``tanbark.graph`` for networks, ``tanbark.estimators`` for classifiers.
 """
 
-from tanbark.estimators import (
-    A2DE,
-    ACLLTAN,
-    AODE,
-    AWNB,
-    BAN,
-    BNC2P,
-    BSEJ,
-    CMDLGBN,
-    EM,
-    FSSJ,
-    GBN,
-    KDB,
-    MANB,
-    RAIANB,
-    RAIGBN,
-    SPODE,
-    TAN,
-    WANBIA,
-    BayesNetClassifier,
-    ChowLiuTree,
-    Classifier,
-    Discriminative,
-    ExactANB,
-    ExactGBN,
-    FixedStructure,
-    HillClimbTAN,
-    MarkovBlanketMML,
-    MDLPDiscretizer,
-    MDLPQuantileDiscretizer,
-    MedianDiscretizer,
-    ModelAveraging,
-    NaiveBayes,
-    NetworkEnsemble,
-    QuantileDiscretizer,
-    SelectiveKDB,
-    SelectiveNaiveBayes,
-    SparseCandidateGBN,
-    SuperParentTAN,
-    TextNaiveBayes,
-    UniformDiscretizer,
-    WrapperKDB,
-    arc_report,
-    compare_scores,
-    cross_validate_network,
-    load,
-    scan,
-)
-from tanbark.graph import Dag, Network
-from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate
-from tanbark.structure import LEARNERS
+from typing import TYPE_CHECKING
+
+from tanbark.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tanbark.estimators import (
+        A2DE,
+        ACLLTAN,
+        AODE,
+        AWNB,
+        BAN,
+        BNC2P,
+        BSEJ,
+        CMDLGBN,
+        EM,
+        FSSJ,
+        GBN,
+        KDB,
+        MANB,
+        MMHCANB,
+        MMHCGBN,
+        PCANB,
+        PCGBN,
+        RAIANB,
+        RAIGBN,
+        SPODE,
+        TAN,
+        WANBIA,
+        BayesNetClassifier,
+        ChowLiuTree,
+        Classifier,
+        Discriminative,
+        ExactANB,
+        ExactGBN,
+        FixedStructure,
+        HillClimbTAN,
+        MarkovBlanketMML,
+        MDLPDiscretizer,
+        MDLPQuantileDiscretizer,
+        MedianDiscretizer,
+        ModelAveraging,
+        NaiveBayes,
+        NetworkEnsemble,
+        QuantileDiscretizer,
+        SelectiveKDB,
+        SelectiveNaiveBayes,
+        SparseCandidateGBN,
+        SuperParentTAN,
+        TextNaiveBayes,
+        UniformDiscretizer,
+        WrapperKDB,
+        arc_report,
+        compare_scores,
+        cross_validate_network,
+        load,
+    )
+    from tanbark.estimators.scan import scan
+    from tanbark.graph import Dag, Network
+    from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate, PriorCounts
+    from tanbark.structure import LEARNERS
+    from tanbark.structure.constraint.values import BayesFactor, ChiSquareTest, GTest, PermutationTest, ShrinkageTest
 
 __all__ = [
     "A2DE",
@@ -73,13 +83,19 @@ __all__ = [
     "KDB",
     "LEARNERS",
     "MANB",
+    "MMHCANB",
+    "MMHCGBN",
+    "PCANB",
+    "PCGBN",
     "RAIANB",
     "RAIGBN",
     "SPODE",
     "TAN",
     "WANBIA",
     "BDeu",
+    "BayesFactor",
     "BayesNetClassifier",
+    "ChiSquareTest",
     "ChowLiuTree",
     "Classifier",
     "Dag",
@@ -87,6 +103,7 @@ __all__ = [
     "ExactANB",
     "ExactGBN",
     "FixedStructure",
+    "GTest",
     "Hierarchical",
     "HillClimbTAN",
     "Laplace",
@@ -99,9 +116,12 @@ __all__ = [
     "NaiveBayes",
     "Network",
     "NetworkEnsemble",
+    "PermutationTest",
+    "PriorCounts",
     "QuantileDiscretizer",
     "SelectiveKDB",
     "SelectiveNaiveBayes",
+    "ShrinkageTest",
     "SparseCandidateGBN",
     "SuperParentTAN",
     "TextNaiveBayes",
@@ -113,3 +133,21 @@ __all__ = [
     "load",
     "scan",
 ]
+
+PLACES = {
+    "estimators": (
+        "A2DE ACLLTAN AODE AWNB BAN BNC2P BSEJ CMDLGBN EM FSSJ GBN KDB MANB MMHCANB MMHCGBN PCANB PCGBN RAIANB RAIGBN "
+        "SPODE TAN WANBIA BayesNetClassifier ChowLiuTree Classifier Discriminative ExactANB ExactGBN FixedStructure "
+        "HillClimbTAN MarkovBlanketMML MDLPDiscretizer MDLPQuantileDiscretizer MedianDiscretizer "
+        "ModelAveraging NaiveBayes NetworkEnsemble QuantileDiscretizer SelectiveKDB SelectiveNaiveBayes "
+        "SparseCandidateGBN SuperParentTAN TextNaiveBayes UniformDiscretizer WrapperKDB arc_report "
+        "compare_scores cross_validate_network load"
+    ),
+    "estimators.scan": "scan",
+    "graph": "Dag Network",
+    "params": "K2 BDeu Hierarchical Laplace MEstimate PriorCounts",
+    "structure": "LEARNERS",
+    "structure.constraint.values": "BayesFactor ChiSquareTest GTest PermutationTest ShrinkageTest",
+}
+
+__getattr__, __dir__ = lazy_names("tanbark", PLACES, module=__name__)

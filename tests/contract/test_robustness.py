@@ -2,6 +2,7 @@
 
 import pickle
 import time
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,10 @@ ESTIMATORS = [
     if isinstance(getattr(tb, name), type) and hasattr(getattr(tb, name), "fit")
     and getattr(tb, name).__module__.startswith("tanbark.")
 ]  # fmt: skip
-QUICK = [tb.NaiveBayes(), tb.TAN(), tb.ACLLTAN(), tb.AODE(), tb.KDB(), tb.GBN(), tb.ChowLiuTree(), tb.TextNaiveBayes()]
+WEIGHTED = [cls for cls in ESTIMATORS if "sample_weight" in signature(cls.fit).parameters]
+QUICK = {tb.NaiveBayes, tb.TAN, tb.AODE, tb.GBN}  # learners that see every size of weights; the others see the extremes
+SCALES = {1e-300, 1e-40, 1e-25, 1e-9, 1e6, 1e10, 1e16, 1e100, 1e308}
+EXTREMES = {1e-300, 1e-25, 1e10, 1e308}
 rng = np.random.default_rng(0)
 X = rng.integers(0, 3, (60, 4)).astype(float)
 Y = ((X[:, 0] + X[:, 1] + rng.integers(0, 2, 60)) > 2).astype(int)
@@ -55,17 +59,21 @@ def test_a_failed_refit_changes_nothing(cls):
 
 
 @pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
-@pytest.mark.parametrize("model", QUICK, ids=lambda model: type(model).__name__)
-@pytest.mark.parametrize("scale", [1e-300, 1e-40, 1e-25, 1e-9, 1e6, 1e10, 1e16, 1e100, 1e308])
-def test_weights_of_any_size_are_learnt_in_time_or_refused(model, scale):
+@pytest.mark.parametrize(
+    ("cls", "scale"),
+    [(cls, scale) for cls in WEIGHTED for scale in sorted(SCALES if cls in QUICK else EXTREMES)],
+    ids=lambda each: each.__name__ if isinstance(each, type) else f"{each:g}",
+)
+def test_weights_of_any_size_are_learnt_in_time_or_refused(cls, scale):
     before = time.process_time()
     if 1e-30 < scale < 1e11:  # 60 rows
-        posterior = clone(model).fit(X, Y, sample_weight=scale * WEIGHTS).predict_proba(X)
-        assert posterior.sum(axis=1) == pytest.approx(1.0)
+        model = cls().fit(X, Y, sample_weight=scale * WEIGHTS)
+        if hasattr(model, "predict_proba"):
+            assert model.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
     else:
         with pytest.raises(InputError, match=r"constant|finite"), np.errstate(over="ignore"):
-            clone(model).fit(X, Y, sample_weight=scale * WEIGHTS)
-    assert time.process_time() - before < 20
+            cls().fit(X, Y, sample_weight=scale * WEIGHTS)
+    assert time.process_time() - before < 60  # a search that does not end, or memory that grows, takes more
 
 
 @pytest.mark.parametrize("scale", [1e-10, 1.0, 1e6, 1e9])

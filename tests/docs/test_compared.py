@@ -169,6 +169,7 @@ def test_missing_cells_are_errors_of_the_peers():
     assert "y_p" in network.predict_probability(pd.DataFrame({"a": ["x"]}))  # a column that all rows lack
     with pytest.raises(KeyError, match="unknown"):
         network.predict_probability(pd.DataFrame({"a": ["x", "y"], "b": ["u", None]}))
+    assert "y" in network.predict(pd.DataFrame({"a": ["x", "y"], "b": ["u", None]}))  # by the joint state
     skbn = pytest.importorskip("pyagrum.skbn")
     discrete = pytest.importorskip("pyagrum.lib.discreteTypeProcessor").DiscreteTypeProcessor
     classifier = skbn.BNClassifier(learningMethod="TAN", type_processor=discrete())
@@ -176,3 +177,9 @@ def test_missing_cells_are_errors_of_the_peers():
     classifier.fit(rows[["a", "b"]], rows["y"].to_numpy())
     with pytest.raises(Exception, match=r"unknown|NaN"):
         classifier.predict_proba(pd.DataFrame({"a": ["x"], "b": [np.nan]}))
+
+
+def test_no_estimator_of_pgmpy_is_a_classifier_of_scikit_learns():
+    package = Path(pytest.importorskip("pgmpy").__file__).parent
+    named = [path for path in package.rglob("*.py") if "ClassifierMixin" in path.read_text(encoding="utf-8")]
+    assert named == []

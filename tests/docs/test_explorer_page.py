@@ -49,3 +49,26 @@ def test_the_table_of_hierarchical_intervals_is_the_one_of_the_study():
     assert study.markdown(written["cells"]) in page
     assert written["command"] in page
     assert set(study.measure("nested, two parents", 30, 2, 1)) == set(written["cells"][0]["models"])
+
+
+def test_the_table_of_times_is_the_one_of_the_benchmark():
+    sys.path.insert(0, str(ROOT))
+    try:
+        from benchmarks.explorer.__main__ import markdown
+    finally:
+        sys.path.remove(str(ROOT))
+    written = json.loads((ROOT / "docs" / "numbers" / "explorer.json").read_text())
+    assert markdown(written) in (ROOT / "docs" / "explorer.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_coverage_is_the_one_of_the_study():
+    sys.path.insert(0, str(ROOT))
+    try:
+        from benchmarks.studies import coverage as study
+    finally:
+        sys.path.remove(str(ROOT))
+    written = json.loads((ROOT / "docs" / "numbers" / "coverage.json").read_text())
+    page = (ROOT / "docs" / "guides" / "calibration.md").read_text(encoding="utf-8")
+    assert study.markdown(written["cells"]) in page
+    assert written["command"] in page
+    assert written["outside"] == {model: study.outside(written["cells"], model) for model in study.MODELS}

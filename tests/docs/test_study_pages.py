@@ -19,19 +19,21 @@ def study():
     """Import the study, which is no part of the package."""
     sys.path.insert(0, str(ROOT))
     try:
-        from benchmarks.studies import defaults, lecture_table
-        from benchmarks.studies.rai_anb import cells, data, page, statistics
+        from benchmarks.studies import defaults, lecture_table, random_anbs
+        from benchmarks.studies.rai_anb import cells, data, leak, methods, page, plan, readings, statistics
 
         yield {
             "cells": cells, "data": data, "page": page, "statistics": statistics, "lecture_table": lecture_table,
-            "defaults": defaults,
+            "defaults": defaults, "random_anbs": random_anbs, "leak": leak, "methods": methods, "plan": plan,
+            "readings": readings,
         }  # fmt: skip
     finally:
         sys.path.remove(str(ROOT))
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("rai_anb", "page"), ("lecture_table", "lecture_table"), ("defaults", "defaults")]
+    ("name", "module"),
+    [("rai_anb", "page"), ("lecture_table", "lecture_table"), ("defaults", "defaults"), ("random_anbs", "random_anbs")],
 )
 def test_the_page_is_what_the_numbers_say(study, name, module):
     numbers = json.loads((ROOT / "docs" / "numbers" / f"{name}.json").read_text())
@@ -84,7 +86,7 @@ def test_a_cell_is_the_classifier_of_the_package(study, folder):
     import tanbark as tb
 
     cells, data = study["cells"], study["data"]
-    cell = cells.run(cells.Cell("toy", "RAI-GBN", 3), folder, 0, cells.METHODS)
+    cell = cells.run(cells.Cell("toy", "RAI-GBN", 3, 0), folder, study["methods"].ALL)
     table = data.read(folder, "toy")
     train, test = data.fold(table, 3, 0)
     X, y = pd.DataFrame(table.codes[:-1].T).astype(str), table.codes[-1]
@@ -102,13 +104,90 @@ def test_a_cell_is_the_classifier_of_the_package(study, folder):
 def test_a_killed_run_goes_on(study, folder, tmp_path, capsys):
     cells = study["cells"]
     path = tmp_path / "cells.jsonl"
-    todo = [cells.Cell("toy", "Naive Bayes", fold) for fold in range(3)]
-    methods = {"Naive Bayes": cells.METHODS["Naive Bayes"]}
-    cells.append(path, {"set": "toy", "method": "Naive Bayes", "fold": 0, "correct": -1})
+    todo = [cells.Cell("toy", "Naive Bayes", fold, 0) for fold in range(3)]
+    cells.append(path, {"set": "toy", "method": "Naive Bayes", "fold": 0, "seed": 0, "correct": -1})
     with path.open("a") as file:
         file.write('{"set": "toy", "met')  # where the power went
-    cells.run_all(todo, path, folder, 0, methods, workers=1, seconds=1e9)
+    cells.run_all(todo, path, folder, study["methods"].ALL, workers=1, seconds=1e9)
     found = cells.load(path)
-    assert [found["toy", "Naive Bayes", fold]["fold"] for fold in range(3)] == [0, 1, 2]
-    assert found["toy", "Naive Bayes", 0]["correct"] == -1
+    assert [found["toy", "Naive Bayes", fold, 0]["fold"] for fold in range(3)] == [0, 1, 2]
+    assert found["toy", "Naive Bayes", 0, 0]["correct"] == -1
     assert "1 of 3 cells are done" in capsys.readouterr().out
+
+
+def test_a_graph_of_another_shuffle_is_tested_on_its_own_rows(study, folder):
+    """With the graph of the same shuffle, the prediction is that of the cell itself."""
+    cells, leak = study["cells"], study["leak"]
+    cell = cells.run(cells.Cell("toy", "exact-GBN", 2, 5), folder, study["methods"].ALL)
+    same = leak.one(folder, cell, 2, 5)
+    assert {key: same[key] for key in cells.SMOOTHINGS} == {key: cell[key] for key in cells.SMOOTHINGS}
+    assert leak.one(folder, cell, 2, 6)["test"] == cell["test"]
+
+
+def test_codes_are_kept_and_labels_written(study, tmp_path):
+    data = study["data"]
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"legs": rng.integers(0, 6, 2000), "age": rng.integers(0, 50, 2000), "class": 0})
+    for name in ("zoo", "mfeat-fac"):
+        frame.to_csv(tmp_path / f"{name}.csv.gz", index=False)
+    assert data.read(tmp_path, "zoo").schema.cardinalities == (6, 2, 1)
+    assert data.read(tmp_path, "zoo, legs cut").schema.cardinalities == (2, 2, 1)
+    labels = data.read(tmp_path, "mfeat-fac, labels 100 rows off").codes[-1]
+    assert labels[99] == 0
+    assert labels[100] == 1
+    assert labels[-1] == 0
+    assert np.bincount(labels).tolist() == [200] * 10
+
+
+def test_a_proportion_of_all_rows_is_known_by_its_digits(study):
+    is_share = study["readings"].is_share
+    for rows in (101, 148, 267):
+        every = {round(k / rows, 4) for k in range(rows + 1)}
+        assert all(is_share(value, rows) for value in every)
+        assert not any(is_share(round(k / 10000, 4), rows) for k in range(10001) if round(k / 10000, 4) not in every)
+
+
+def test_the_other_search_of_gbn_cmdl_is_the_learner(study, folder):
+    """The variant with all moves and no start finds the graph of the package; the plain tree ignores the class."""
+    methods, data = study["methods"], study["data"]
+    counts = data.rows_of(data.read(folder, "toy"), np.arange(90), 1)
+    plain = methods.learn(counts, methods.METHODS["GBN-CMDL"])
+    assert methods.learn_cmdl(counts).dag == plain.dag
+    tree = methods.learn_plain_tree(counts).dag
+    codes = counts.table.codes.copy()
+    codes[-1] = codes[-1][::-1]
+    other = study["cells"].MemoryCounts(type(counts.table)(counts.schema, codes), n_jobs=1)
+    assert methods.learn_plain_tree(other).dag == tree
+    assert tree.n_arcs == 7
+
+
+def test_random_networks_are_what_they_say(study):
+    anbs = study["random_anbs"]
+    rng = np.random.default_rng(3)
+    dag = anbs.random_graph(6, "anb", rng)
+    assert dag.parents[6] == ()
+    assert all(6 in dag.parents[node] for node in range(6))
+    assert max(map(len, dag.parents)) <= 3
+    table, cpts = anbs.sample(dag, 40000, rng)
+    for node, parents in enumerate(dag.parents):
+        chosen = np.ones(table.n_rows, bool)
+        for parent in parents:
+            chosen &= table.codes[parent] == 1
+        expected = cpts[node][(1,) * len(parents)] if parents else cpts[node]
+        seen = np.bincount(table.codes[node][chosen], minlength=len(expected)) / max(chosen.sum(), 1)
+        assert np.abs(seen - expected).max() < 5 * np.sqrt(0.25 / max(chosen.sum(), 1))
+    assert 0.3 < anbs.true_accuracy(dag, cpts, table.codes) <= 1.0
+    assert anbs.edges(dag, 6) == {frozenset((p, v)) for v in range(6) for p in dag.parents[v] if p != 6}
+
+
+def test_the_plan_begins_with_what_is_cheap(study):
+    tables = {
+        "table_1": {"rows": [{"file": "zoo", "rows": 101}, {"file": "bank", "rows": 30488}]},
+        "table_3": {"rows": [{"file": "musk2"}, {"file": None}, {"file": "madelon"}]},
+    }
+    plan = study["plan"]
+    few, every = plan.cells(tables), plan.cells(tables, everything=True)
+    assert every[: len(few)] == few
+    assert len(set(every)) == len(every)
+    assert not any(cell.name == "bank" and cell.method.startswith("exact") for cell in few)
+    assert {cell.seed for cell in few if (cell.name, cell.method) == ("zoo", "exact-GBN")} == set(plan.SEEDS)

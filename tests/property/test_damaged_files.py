@@ -87,7 +87,7 @@ def folder(tmp_path_factory):
     tb.AODE().fit(X, y).save(place / "aode.json")
     tb.NetworkEnsemble(2).fit(X, y).save(place / "ensemble.json")
     model.counts_.save(place / "tan.counts")
-    for ending in ("bif", "xmlbif", "net", "uai", "bif.gz"):
+    for ending in ("bif", "xmlbif", "net", "xdsl", "uai", "bif.gz"):
         tb.export.write_network(model.network_, place / f"network.{ending}")
     return place
 

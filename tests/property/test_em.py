@@ -12,7 +12,7 @@ import tanbark as tb
 from strategies import make_network, make_table, seeds
 from tanbark.counts import MemoryCounts
 from tanbark.graph import Dag, Network
-from tanbark.inference.junction import expected_counts, junction_tree, pair_marginals
+from tanbark.inference.factors.junction import expected_counts, junction_tree, pair_marginals
 from tanbark.params import Laplace, family_counts, fit
 from tanbark.params.em import log_prior, maximise
 from tanbark.table import CodedTable

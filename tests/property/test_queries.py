@@ -13,7 +13,7 @@ import naive
 from strategies import make_network, seeds
 from tanbark.errors import ImpossibleEvidenceError
 from tanbark.graph import Network
-from tanbark.inference import elimination as engine
+from tanbark.inference.factors import elimination as engine
 from tanbark.table import Schema
 
 shapes = {"n_features": st.integers(1, 6), "zeros": st.booleans(), "logs": st.booleans(), "has_class": st.booleans()}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanbark.counts import MemoryCounts
-from tanbark.inference.junction import pair_marginals
+from tanbark.inference.factors.junction import pair_marginals
 from tanbark.params import Laplace, family_counts, fit
 from tanbark.structure.greedy import hill_climb, sparse_candidate
 from tanbark.table import CodedTable, Column, Schema

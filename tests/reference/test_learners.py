@@ -7,7 +7,7 @@ import pytest
 import tanbark as tb
 from fixtures_small import TRUE_ARCS, f500
 from tanbark.counts import MemoryCounts
-from tanbark.inference.junction import pair_marginals
+from tanbark.inference.factors.junction import pair_marginals
 from tanbark.params import Laplace, family_counts, fit
 from tanbark.structure.conditional import bnc2p, cmdl_gbn
 from tanbark.structure.greedy import hill_climb, sparse_candidate

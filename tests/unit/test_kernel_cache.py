@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from numba.core import caching
 
-from tanbark import kernel_cache, machine
+from tanbark import kernel_cache
 from tanbark.errors import KernelCacheWarning
 
 SOURCE = "from tanbark.machine import kernel\n@kernel\ndef double(x):\n    return 2 * x\n"
@@ -20,7 +20,7 @@ SOURCE = "from tanbark.machine import kernel\n@kernel\ndef double(x):\n    retur
 @pytest.fixture
 def module(tmp_path, monkeypatch):
     """A function that imports a module with a kernel, anew each time as another process would."""
-    monkeypatch.setattr(machine, "_announced", True)
+    monkeypatch.setattr(kernel_cache, "_announced", True)
     monkeypatch.setattr(kernel_cache, "_warned", False)
     (tmp_path / "package").mkdir()
     path = tmp_path / "package" / "doubling.py"

@@ -13,11 +13,11 @@ import pandas as pd
 
 from benchmarks.studies.lines import append, read
 from benchmarks.studies.rai_anb import data
+from benchmarks.studies.rai_anb.methods import Method, learn
 from tanbark.counts import MemoryCounts
 from tanbark.graph import Dag
 from tanbark.inference import joint_log_proba
 from tanbark.params import BDeu, Laplace, Smoothing, family_counts, fit
-from tanbark.structure import LEARNERS
 from tanbark.structure.greedy.hill_climb import blanket
 from tanbark.structure.result import Learnt
 from tanbark.table import CodedTable
@@ -32,49 +32,39 @@ SMOOTHINGS = {  # the paper's words, and two other readings of them
     "correct_one": Laplace(1.0),
 }
 
-METHODS: dict[str, tuple[str, dict]] = {
-    "Naive Bayes": ("naive", {}),
-    "TAN": ("tan", {}),
-    "GBN-CMDL": ("cmdl-gbn", {}),
-    "BNC2P": ("bnc2p", {}),
-    "TAN-aCLL": ("acll-tan", {}),
-    "exact-GBN": ("exact-gbn", {}),
-    "exact-ANB": ("exact-anb", {}),
-    "RAI-GBN": ("rai-gbn", {}),
-    "RAI-ANB": ("rai-anb", {}),
-}
-GUESS = {"RAI-ANB": 3e-8, "RAI-GBN": 5e-8, "BNC2P": 3e-7, "GBN-CMDL": 3e-7}  # seconds by rows and squared columns
+
+Key = tuple[str, str, int, int]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What to run, and on how many threads."""
+    """What to run: a method on a fold of a data set, shuffled by a seed."""
 
     name: str
     method: str
     fold: int
-    n_jobs: int | None = 1
+    seed: int
 
     @property
-    def key(self) -> tuple[str, str, int]:
-        return self.name, self.method, self.fold
+    def key(self) -> Key:
+        return self.name, self.method, self.fold, self.seed
 
 
-def run(cell: Cell, folder: Path, seed: int, methods: dict[str, tuple[str, dict]]) -> dict:
+def run(cell: Cell, folder: Path, methods: dict[str, Method]) -> dict:
     """Learn a structure, time it, estimate its tables (EAP, one pseudo-row) and predict the test rows."""
     table = data.read(folder, cell.name)
     every = np.arange(table.n_rows)
-    train, test = (every, every[:0]) if cell.fold == WHOLE else data.fold(table, cell.fold, seed)
-    counts = data.rows_of(table, train, cell.n_jobs)
-    learner, options = methods[cell.method]
+    train, test = (every, every[:0]) if cell.fold == WHOLE else data.fold(table, cell.fold, cell.seed)
+    counts = data.rows_of(table, train, 1)
     seconds = cpu = math.inf
-    for _ in range(3 if cell.fold == WHOLE else 1):  # the best of three where a single run is told
+    for _ in range(3 if cell.fold == WHOLE else 1):  # the best of three where a single run is reported
         begun, worked = time.perf_counter(), time.process_time()
-        learnt = LEARNERS[learner].learn(counts, **options)
+        learnt = learn(counts, methods[cell.method])
         seconds, cpu = min(seconds, time.perf_counter() - begun), min(cpu, time.process_time() - worked)
     found = {
-        "set": cell.name, "method": cell.method, "fold": cell.fold, "train": len(train), "test": len(test),
-        "seconds": round(seconds, 6), "cpu": round(cpu, 6), **describe(learnt, table.schema.target),
+        "set": cell.name, "method": cell.method, "fold": cell.fold, "seed": cell.seed, "train": len(train),
+        "test": len(test), "seconds": round(seconds, 6), "cpu": round(cpu, 6),
+        **describe(learnt, table.schema.target),
     }  # fmt: skip
     if len(test):
         for key, smoothing in SMOOTHINGS.items():
@@ -155,25 +145,27 @@ def agreeing(codes: np.ndarray, asked: np.ndarray, columns: tuple[int, ...]) -> 
 # ---------------------------------------------------------------------- many cells, over days if need be
 
 
-def load(path: Path) -> dict[tuple[str, str, int], dict]:
+def load(path: Path) -> dict[Key, dict]:
     """Read the cells that are done."""
-    return {(cell["set"], cell["method"], cell["fold"]): cell for cell in read(path)}
+    return {(cell["set"], cell["method"], cell["fold"], cell["seed"]): cell for cell in read(path)}
 
 
 def run_all(
-    cells: list[Cell], path: Path, folder: Path, seed: int, methods: dict[str, tuple[str, dict]], *, workers: int,
-    seconds: float,
-) -> None:  # fmt: skip
+    cells: list[Cell], path: Path, folder: Path, methods: dict[str, Method], *, workers: int, seconds: float
+) -> None:
     """Run cells that are not done yet, in order, as many at once as there are workers, until the time is over."""
     done = load(path)
     todo = [cell for cell in cells if cell.key not in done]
     print(f"{len(cells) - len(todo)} of {len(cells)} cells are done", flush=True)
+    if not todo:
+        return
     end, running = time.monotonic() + seconds, {}
-    with ProcessPoolExecutor(workers, initializer=warm, initargs=(sorted({c.method for c in todo}), methods)) as pool:
+    used = {cell.method: methods[cell.method] for cell in todo}
+    with ProcessPoolExecutor(workers, initializer=warm, initargs=(used,)) as pool:
         while todo or running:
             while todo and len(running) < workers and time.monotonic() < end:
                 cell = todo.pop(0)
-                running[pool.submit(run, cell, folder, seed, methods)] = cell
+                running[pool.submit(run, cell, folder, methods)] = cell
             if not running:
                 print(f"out of time, {len(todo)} cells left; the same command goes on with them", flush=True)
                 return
@@ -182,31 +174,18 @@ def run_all(
                 try:
                     found = future.result()
                 except (ArithmeticError, MemoryError, ValueError) as error:
-                    found = {"set": cell.name, "method": cell.method, "fold": cell.fold, "error": str(error)}
+                    place = {"set": cell.name, "method": cell.method, "fold": cell.fold, "seed": cell.seed}
+                    found = {**place, "error": str(error)}
                 append(path, found)
-                print(f"{cell.name} {cell.method} {cell.fold}: {found.get('seconds', 'failed')}", flush=True)
+                print(f"{' '.join(map(str, cell.key))}: {found.get('seconds', 'failed')}", flush=True)
 
 
-def warm(names: list[str], methods: dict[str, tuple[str, dict]]) -> None:
+def warm(methods: dict[str, Method]) -> None:
     """Compile and load every kernel that the methods need before a clock runs."""
     rng = np.random.default_rng(0)
     for states in ((2,) * 9, (3, 15, 2, 5, 3)):
         codes = np.array([rng.integers(0, r, 300) for r in states])
         features = {f"x{place}": pd.Series(column) for place, column in enumerate(codes[:-1])}
         counts = MemoryCounts(data.code(features, pd.Series(codes[-1])), n_jobs=1)
-        for name in names:
-            learner, options = methods[name]
-            dag = LEARNERS[learner].learn(counts, **options).dag
-            predict(dag, counts, counts.table.codes, BDeu(1.0))
-
-
-def order(cells: list[Cell], sizes: dict[str, tuple[int, int]]) -> list[Cell]:
-    """Sort cells, the cheapest first by a rough guess; ``sizes`` gives the rows and columns of each set."""
-
-    def seconds(cell: Cell) -> float:
-        rows, columns = sizes[cell.name]
-        if cell.method.startswith("exact"):
-            return 2.0**columns * (2e-8 * columns + 1e-9 * min(rows, 5000)) * (2 if cell.method == "exact-GBN" else 1)
-        return rows * columns * (1 if cell.method == "Naive Bayes" else columns) * GUESS.get(cell.method, 1e-8)
-
-    return sorted(cells, key=lambda cell: (seconds(cell), cell.key))
+        for method in methods.values():
+            predict(learn(counts, method).dag, counts, counts.table.codes, BDeu(1.0))

@@ -145,7 +145,7 @@ def _validation_rows(
 def show(model: str, tables: tuple[str, ...], as_json: bool) -> None:
     """Print a model's network as text, its families, and tables of probabilities.
 
-    MODEL is a model file, or a BIF, XMLBIF, NET or UAI file.
+    MODEL is a model file, or a BIF, XMLBIF, NET, XDSL or UAI file.
 
     \b
     tanbark show model.json
@@ -209,26 +209,30 @@ def _shown(text: str, network: Any) -> dict[str, Any]:
 
 @click.command(short_help="Write a model for another program.")
 @options.model_argument
-@click.option("--to", "form", required=True, metavar="FORMAT", help="bif, xmlbif, net, uai, dot, svg, sql or python.")
+@click.option(
+    "--to", "form", required=True, metavar="FORMAT", help="bif, xmlbif, net, xdsl, uai, dot, svg, sql, python or onnx."
+)
 @options.out_option(default="-", help="By default standard output.")
 @click.option("--table", "relation", default="rows", show_default=True, help="For sql: the table to score.")
 @click.option("--keep", multiple=True, metavar="NAME", help="For sql: copy a column to the answer, such as an id.")
 @click.option("--max-size", type=int, default=50_000_000, show_default=True, help="For sql: the most characters.")
 def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...], max_size: int) -> None:
-    """Write a model for another program: as a network file, a picture, a SELECT, or a Python module without imports.
+    """Write a model for another program: a network file, a picture, a SELECT, a Python module, an ONNX graph.
 
-    MODEL is a model file, or a BIF, XMLBIF, NET or UAI file.
+    MODEL is a model file, or a BIF, XMLBIF, NET, XDSL or UAI file.
 
     \b
     tanbark convert model.json --to bif --out model.bif
     tanbark convert model.json --to sql --table customers --keep id > score.sql
     tanbark convert model.json --to python --out scorer.py
+    tanbark convert model.json --to onnx --out model.onnx
     """
     from tanbark.cli.models import load_model, load_network
     from tanbark.errors import find
     from tanbark.export import FORMATS
 
-    find("--to", form, {**FORMATS, "sql": None, "python": None})
+    content: str | bytes
+    find("--to", form, {**FORMATS, "sql": None, "python": None, "onnx": None})
     if form == "sql":
         from tanbark.export import to_sql
 
@@ -237,6 +241,10 @@ def convert(model: str, form: str, out: str, relation: str, keep: tuple[str, ...
         from tanbark.export import to_python
 
         content = to_python(load_model(model))
+    elif form == "onnx":
+        from tanbark.export import to_onnx
+
+        content = to_onnx(load_model(model)).SerializeToString()
     else:
         content = FORMATS[form].dumps(load_network(model)[1])
     write(content, out)
@@ -289,7 +297,7 @@ def query(
 ) -> None:
     """Return the probabilities of any columns, given any others.
 
-    MODEL is a model file, or a BIF, XMLBIF, NET or UAI file. A number falls into its interval.
+    MODEL is a model file, or a BIF, XMLBIF, NET, XDSL or UAI file. A number falls into its interval.
 
     \b
     tanbark query model.json --evidence smoker=yes --target lungs

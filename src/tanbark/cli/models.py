@@ -11,7 +11,7 @@ from typing import Any
 
 from tanbark.cli.options import DEFAULT_LEARNER
 from tanbark.cli.output import say
-from tanbark.cli.tables import check_name, read_table
+from tanbark.cli.tables import check_name, read_table, remark_on_numbers
 from tanbark.errors import InputError, OptionError, find, nearest
 
 
@@ -87,7 +87,7 @@ def reporting(model: Any, *, quiet: bool) -> Iterator[bool]:
 
 def _make_part(text: str) -> Any:
     """Make a smoothing or a parameter estimator from words such as ``bdeu``, ``bdeu:ess=2`` or ``wanbia``."""
-    from tanbark.estimators.model_file import parts
+    from tanbark.estimators.model_files.model_file import parts
     from tanbark.estimators.parts.parameters import ParameterEstimator
     from tanbark.params import Smoothing
     from tanbark.params.smoothing import SHORT_FORMS
@@ -106,10 +106,11 @@ def load_model(path: str) -> Any:
         msg = "A model is read from a file; only tables come from standard input."
         raise OptionError(msg)
     suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
-    from tanbark.export import FORMATS, read_network
+    if suffixes and suffixes[-1] != ".json":
+        from tanbark.export import FORMATS, read_network
 
-    if suffixes and any(suffixes[-1] in each.suffixes for each in FORMATS.values()):
-        return read_network(path)
+        if any(suffixes[-1] in each.suffixes for each in FORMATS.values()):
+            return read_network(path)
     from tanbark.estimators import load
 
     return load(path)
@@ -178,6 +179,9 @@ def read_training(
 
     table = read_table(path, format=format, missing=tuple(missing))
     check_name(table, target, "--class")
+    features = table.select([name for name in table.column_names if name not in (target, *drop)])
+    for remark in remark_on_numbers(features):
+        warn(remark, TanbarkWarning)
     without = table.column(target).null_count
     if without == table.num_rows:
         msg = f"The class {target!r} has no value in any row. Is it the right column?"

@@ -16,7 +16,7 @@ import click
 
 from tanbark import __version__
 from tanbark.cli import data_commands, fit_commands, inspect_commands, question_commands, warm_up
-from tanbark.errors import TanbarkError, TanbarkWarning, nearest
+from tanbark.errors import SuspiciousColumnWarning, TanbarkError, TanbarkWarning, nearest
 
 MISTAKE, BUG, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
 
@@ -112,6 +112,9 @@ class _Warnings:
 
     def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
         line = " ".join(str(message).split())
+        if isinstance(message, SuspiciousColumnWarning):  # its advice is for Python
+            line = line.partition(" data_report_ lists")[0]
+            line += " `tanbark describe` lists all columns; -o suspicious=keep keeps them all, --drop leaves one out."
         key = re.sub(r"\d[\d,.]*", "#", line)
         if key not in self._known:
             self._known.add(key)

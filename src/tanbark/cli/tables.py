@@ -6,6 +6,8 @@ import csv
 import gzip
 import io
 import json
+import re
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -21,6 +23,8 @@ SUFFIXES = {
 }  # fmt: skip
 FORMATS = ("csv", "tsv", "parquet", "arrow", "arff")
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?")
+NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+MOST_OTHERS = 0.2  # of the values of a column, to be told that it is nearly all numbers
 MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
 
@@ -71,7 +75,7 @@ def read_table(path: str, *, format: str | None = None, missing: Sequence[str] =
         elif kind == "arrow":
             table = _read_arrow(raw)
         else:
-            table = _read_text(raw, "," if kind == "csv" else "\t", (*MISSING, *missing), text)
+            table = _read_text(_utf8(raw), kind, (*MISSING, *missing), text)
     except arrow().ArrowException as error:
         msg = f"{_called(path)} cannot be read as {kind.upper()}: {' '.join(str(error).split())}"
         raise InputError(msg) from None
@@ -84,6 +88,25 @@ def read_table(path: str, *, format: str | None = None, missing: Sequence[str] =
         msg = f"{_called(path)} has several columns of the name {twice[0]!r}. Rename all but one."
         raise InputError(msg)
     return table
+
+
+def remark_on_numbers(table: Any) -> list[str]:
+    """Return a remark on every column of text that is nearly all numbers, such as ages and the word "unknown"."""
+    compute, string = arrow(".compute"), arrow().string()
+    remarks = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.type != string:
+            continue
+        counts = {item["values"]: item["counts"] for item in compute.value_counts(column).to_pylist()}
+        counts.pop(None, None)
+        others = {value: n for value, n in counts.items() if not NUMBER.fullmatch(value)}
+        if not others or sum(others.values()) > MOST_OTHERS * sum(counts.values()):
+            continue
+        shown = ", ".join(f"{value!r} ({n:,} rows)" for value, n in list(others.items())[:3])
+        more = ", …" if len(others) > 3 else ""
+        advice = f"--na {shlex.quote(next(iter(others)))} reads such a text as a missing value"
+        remarks.append(f"{name!r} holds numbers, and also {shown}{more}, so that it is read as text; {advice}.")
+    return remarks
 
 
 def _called(path: str) -> str:
@@ -115,15 +138,43 @@ def _read_arrow(raw: bytes) -> Any:
     return ipc.open_file(source).read_all() if raw[:6] == b"ARROW1" else ipc.open_stream(source).read_all()
 
 
-def _read_text(raw: bytes, delimiter: str, missing: Sequence[str], text: Sequence[str]) -> Any:
+def _utf8(raw: bytes) -> bytes:
+    """Refuse UTF-16, which spreadsheets write as "Unicode text"."""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        msg = "expected text in UTF-8, got UTF-16. Save it in UTF-8, or convert it: `iconv -f utf-16 -t utf-8`."
+        raise InputError(msg)
+    return raw
+
+
+def _punctuation(raw: bytes, kind: str) -> tuple[str, str]:
+    """Return the delimiter and the decimal point; where commas are decimal, spreadsheets put semicolons between cells.
+
+    >>> _punctuation(b"a;b\\n1,5;x\\n", "csv"), _punctuation(b"a;b\\n1.5;x\\n", "csv"), _punctuation(b"a,b\\n", "csv")
+    ((';', ','), (';', '.'), (',', '.'))
+    """
+    if kind != "csv":
+        return "\t", "."
+    head = raw[:65536]
+    names = head.splitlines()[0] if head else b""
+    if names.count(b";") <= names.count(b","):
+        return ",", "."
+    commas, points = (len(re.findall(rb"(?m)(?:^|;)-?\d+" + mark + rb"\d+(?=;|\r?$)", head)) for mark in (b",", rb"\."))
+    return ";", "," if commas > points else "."
+
+
+def _read_text(raw: bytes, kind: str, missing: Sequence[str], text: Sequence[str]) -> Any:
     """Read CSV or TSV; the type of a column is inferred from all of its cells."""
     reader, string = arrow(".csv"), arrow().string()
+    delimiter, point = _punctuation(raw, kind)
     return reader.read_csv(
         io.BytesIO(raw),
         read_options=reader.ReadOptions(block_size=min(len(raw) + 1024, 2**31 - 1)),
         parse_options=reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=reader.ConvertOptions(
-            null_values=list(missing), strings_can_be_null=True, column_types=dict.fromkeys(text, string)
+            null_values=list(missing),
+            strings_can_be_null=True,
+            column_types=dict.fromkeys(text, string),
+            decimal_point=point,
         ),
     )
 

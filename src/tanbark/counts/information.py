@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Counts, Floats, Integers
-from tanbark.errors import InputError
+from tanbark.errors import InputError, find
 from tanbark.machine import blocks, run_threads
 from tanbark.scores import conditional_mutual_information
+from tanbark.scores.information import UNITS
 from tanbark.table.raw import is_missing
 
 
-def cmi(x: Any, y: Any, *, given: Any = None) -> float:
-    """Mutual information I(x; y | given) of columns of any values, in nats.
+def cmi(x: Any, y: Any, *, given: Any = None, unit: str = "nats") -> float:
+    """Mutual information I(x; y | given) of columns of any values.
 
     Parameters
     ----------
@@ -23,11 +25,22 @@ def cmi(x: Any, y: Any, *, given: Any = None) -> float:
         Every different value is a state; None, NaN and NA are missing values, and a row with one does not count.
     given : column, or list or frame of columns, optional
         The conditioning columns; several are taken jointly.
+    unit : {"nats", "bits"}, default "nats"
 
     >>> round(cmi(["a", "a", "b", "b"], [0, 0, 1, 1]), 4)
     0.6931
+    >>> round(cmi(["a", "a", "b", "b"], [0, 0, 1, 1], unit="bits"), 4)
+    1.0
     >>> cmi(["a", "a", "b", "b"], [0, 0, 1, 1], given=["a", "a", "b", "b"])
     0.0
+    """
+    return conditional_mutual_information(count_columns(x, y, given=given)[0]) / find("unit", unit, UNITS)
+
+
+def count_columns(x: Any, y: Any, *, given: Any = None) -> tuple[Floats, float]:
+    """Count columns of any values: the (x, y, given) table, and how many configurations ``given`` can have.
+
+    Configurations of several conditioning columns that no row has are left out of the table.
     """
     conditions = [] if given is None else _columns(given)
     columns = [_states(column) for column in (x, y, *conditions)]
@@ -35,14 +48,16 @@ def cmi(x: Any, y: Any, *, given: Any = None) -> float:
     if len(lengths) > 1:
         msg = f"The columns must be of the same length; they have {sorted(lengths)} values."
         raise InputError(msg)
+    n_configs = math.prod(float(codes.max(initial=0) + 1) for codes in columns[2:])
     kept = np.all([codes >= 0 for codes in columns], axis=0)
     left, right, *rest = (codes[kept] for codes in columns)
     joint = np.zeros(len(left), np.int64)
     for codes in rest:
         joint = np.unique(joint * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
-    counts = np.zeros([int(codes.max(initial=0)) + 1 for codes in (left, right, joint)])
+    n_left, n_right = (int(codes.max(initial=0)) + 1 for codes in columns[:2])
+    counts = np.zeros((n_left, n_right, int(joint.max(initial=0)) + 1))
     np.add.at(counts, (left, right, joint), 1)
-    return conditional_mutual_information(counts)
+    return counts, n_configs
 
 
 def _columns(given: Any) -> list[Any]:

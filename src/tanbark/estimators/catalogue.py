@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tanbark.errors import find
-from tanbark.estimators.model_file import classifiers
+from tanbark.estimators.model_files.model_file import classifiers
 from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.models.by_name import BayesNetClassifier
 from tanbark.estimators.models.ensemble import Classifier, NetworkEnsemble

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_fraction
@@ -24,6 +22,7 @@ from tanbark.estimators.questions.mixin import Questions
 from tanbark.estimators.reports.data_report import DataReport, make_report
 from tanbark.estimators.reports.explain import Explained, Explanation, explain_rows
 from tanbark.estimators.reports.suspicious import Seen
+from tanbark.estimators.scikit import BaseEstimator, ClassifierMixin, check_is_fitted
 from tanbark.estimators.training import check_same_length
 from tanbark.inference import normalize
 from tanbark.table import Schema
@@ -225,6 +224,6 @@ class TableClassifier(TablePredictor, TableLearner):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""
-        from tanbark.estimators.model_file import save
+        from tanbark.estimators.model_files.model_file import save
 
         save(self, path)

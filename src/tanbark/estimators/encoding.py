@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from tanbark.arrays import Floats
 from tanbark.errors import InputError, OptionError, UnseenCategoryWarning, warn
 from tanbark.estimators.parts.discretizers import Discretizer, find_cutter
+from tanbark.estimators.scikit import clone, is_sparse
 from tanbark.machine import thread_count
 from tanbark.table import Column, Encoded, RawTable, encode, learn_schema
 from tanbark.table.discretize import CUTTERS
@@ -87,6 +85,8 @@ def _learn_with_transformer(
     if not complete.any():
         msg = "discretize is a transformer, but no row has a value in each continuous column to fit it on."
         raise InputError(msg)
+    from sklearn.utils.validation import has_fit_parameter
+
     weighted = weights is not None and has_fit_parameter(discretize, "sample_weight")
     options = {"sample_weight": weights[complete]} if weights is not None and weighted else {}
     transformer = clone(discretize).fit(numbers[complete], labels[complete], **options)
@@ -140,7 +140,7 @@ def _transform(transformer: Any, table: RawTable, columns: tuple[int, ...]) -> F
         observed = numbers[~missing[:, column], column]
         filled[missing[:, column], column] = observed[0] if len(observed) else 0.0
     states = transformer.transform(filled)
-    if issparse(states) or np.shape(states) != numbers.shape:
+    if is_sparse(states) or np.shape(states) != numbers.shape:
         msg = (
             f"The transformer given as discretize must return one column of states for each of the {len(columns)} "
             f"continuous columns; got shape {np.shape(states)}. With KBinsDiscretizer use encode='ordinal'."

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
+from tanbark.estimators.scikit import check_is_fitted
 
 
 class ExplorerPage:

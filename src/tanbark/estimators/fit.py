@@ -6,9 +6,6 @@ import math
 from typing import Any, Self
 
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.checks import check_count
 from tanbark.counts import CountEngine, MemoryCounts, PartitionedCounts, StoredCounts, stored_cells
@@ -18,6 +15,7 @@ from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.options import TableOptions
 from tanbark.estimators.reports.suspicious import check_choice
 from tanbark.estimators.scan import as_scan, is_scan, note_schema, open_counts
+from tanbark.estimators.scikit import BaseEstimator, available_if, check_is_fitted
 from tanbark.estimators.training import code_further, encode_training
 from tanbark.params import Smoothing
 from tanbark.table import CodedTable, Schema
@@ -127,7 +125,7 @@ class TableLearner(TableOptions, BaseEstimator):
         self._learn_structure(counts, rows)
         return self._estimate(rows)
 
-    @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
+    @available_if(_learns_from_counts)
     @inputs.all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows, without the earlier ones.
@@ -145,7 +143,7 @@ class TableLearner(TableOptions, BaseEstimator):
             self.counts_ = self._keep(table)
         return self._fit_counts(self.counts_)
 
-    @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
+    @available_if(_learns_from_counts)
     @inputs.all_or_nothing
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out of the model again, exactly, as if they had never been learnt.
@@ -157,7 +155,7 @@ class TableLearner(TableOptions, BaseEstimator):
         self.counts_ = self._stored_counts() - self._count_further(X, y, sample_weight, grow=False)
         return self._fit_counts(self.counts_)
 
-    @available_if(_learns_from_counts)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
+    @available_if(_learns_from_counts)
     @inputs.all_or_nothing
     def fit_counts(self, counts: StoredCounts) -> Self:
         """Learn from counts alone: those of another model (``counts_``), or of several machines, added up.

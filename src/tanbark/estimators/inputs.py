@@ -9,12 +9,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from tanbark.arrays import LEAST_WEIGHT, MOST_WEIGHT, Floats, Integers
 from tanbark.errors import InputError, OptionError, find, nearest
+from tanbark.estimators.scikit import check_array, check_random_state, column_or_1d, is_sparse, validate_data
 from tanbark.table import Column, Level, RawTable, read_table
 from tanbark.table.raw import is_frame, is_missing
 
@@ -90,15 +88,15 @@ def _mismatch(who: str, lacking: list[str], extra: list[str]) -> str:
 
 def as_table(estimator: Any, X: Any) -> Any:
     """Leave frames alone; bring everything else to a two-dimensional array, as scikit-learn does."""
-    if is_frame(X) and not issparse(X):
+    if is_frame(X) and not is_sparse(X):
         return X
-    if isinstance(X, dict) and not issparse(X):
+    if isinstance(X, dict) and not is_sparse(X):
         msg = "X must be a table; got a dict. Make a frame of it, such as pandas.DataFrame(X)."
         raise InputError(msg)
     if isinstance(X, (list, tuple)) and len({len(row) for row in X if isinstance(row, (list, tuple))}) > 1:
         msg = "X is a list whose rows have different lengths; use None for a missing value."
         raise InputError(msg)
-    if not isinstance(X, np.ndarray) and not issparse(X) and not np.isscalar(X):
+    if not isinstance(X, np.ndarray) and not is_sparse(X) and not np.isscalar(X):
         plain = np.asarray(X)
         X = plain if plain.dtype.kind in "biufc" else np.asarray(X, dtype=object)
     return check_array(

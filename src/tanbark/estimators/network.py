@@ -11,8 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_positive
@@ -22,20 +20,23 @@ from tanbark.estimators import inputs
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.options import NetworkOptions
 from tanbark.estimators.parts.em import EM
-from tanbark.estimators.parts.parameters import ParameterEstimator
+from tanbark.estimators.parts.parameters import ParameterEstimator, Tables
 from tanbark.estimators.questions.model import Asked, Generative, plain_asked
 from tanbark.estimators.reports import leave_one_out
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.uncertainty import feature_support, network_counts, proba_interval
+from tanbark.estimators.scikit import check_is_fitted, clone
 from tanbark.evaluation.discriminative import Estimated
 from tanbark.evaluation.folds import make_evaluator
 from tanbark.evaluation.nested import NestedModels
 from tanbark.evaluation.temperature import fit_temperature
 from tanbark.graph import Dag, Network
 from tanbark.inference import class_log_prior, joint_log_proba, temper
-from tanbark.inference.junction import pair_marginals
+from tanbark.inference.factors.junction import pair_marginals
 from tanbark.params import Laplace, Smoothing, as_smoothing, family_counts, fit
+from tanbark.params.dirichlet import fit_with_trees
 from tanbark.structure import LEARNERS, Learner
+from tanbark.structure.cost import warn_if_long
 from tanbark.structure.registry import FOLDS
 from tanbark.structure.trace import History
 from tanbark.table import CodedTable
@@ -125,6 +126,7 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
             options["evaluate"] = nested = self._nested_models(counts)
         if "max_cells" in signature(learner.learn).parameters:
             options["max_cells"] = self.max_cells
+        warn_if_long(next((name for name, each in LEARNERS.items() if each is learner), ""), counts)
         learnt = learner.learn(counts, **options)
         self.__dict__.pop("_sample", None)
         if learner.nested and nested.sample is not None:
@@ -158,19 +160,14 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         """Turn the counts of the families into the network; without rows, weights that were learnt stay."""
         prior = inputs.read_class_prior(self.class_prior, self.classes_)
         smoothing = self.smoothing_ = self._smoothing()
-        network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
         parameters = self._parameters()
+        if parameters is not None and not hasattr(self, "parameters_"):
+            self.parameters_ = clone(parameters)
+        if parameters is not None and rows is not None:
+            network = self._estimate_from_rows(rows, prior)
+        else:
+            network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
         if parameters is not None:
-            if not hasattr(self, "parameters_"):
-                self.parameters_ = clone(parameters)
-            if rows is not None:
-                self.family_counts_ = self.parameters_.complete(
-                    network, self.family_counts_, smoothing, rows, class_prior=prior,
-                    unlabelled=rows.table.unlabelled,
-                )  # fmt: skip
-                network = fit(self.schema_, self.dag_, self.family_counts_, smoothing, class_prior=prior)
-                estimated = Estimated(network, self.family_counts_, smoothing, prior is not None)
-                self.parameters_.learn(estimated, rows, self._relearn, tempered=self._fits_to_rows())
             network = self.parameters_.estimate(network, self.family_counts_, smoothing, rows)
         self.network_ = network
         if self.temperature != "auto":
@@ -178,13 +175,28 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         self.n_parameters_ = network.n_parameters
         return self
 
+    def _estimate_from_rows(self, rows: MemoryCounts, prior: Floats | None) -> Network:
+        """Complete the counts, estimate the CPTs, and learn what goes beyond them."""
+        if self.parameters_.completes:
+            network = fit(self.schema_, self.dag_, self.family_counts_, self.smoothing_, class_prior=prior)
+            self.family_counts_ = self.parameters_.complete(
+                network, self.family_counts_, self.smoothing_, rows, class_prior=prior,
+                unlabelled=rows.table.unlabelled,
+            )  # fmt: skip
+        estimated = self._estimated(self.dag_, self.family_counts_, prior)
+        self.parameters_.learn(estimated, rows, self._relearn, tempered=self._fits_to_rows())
+        return estimated.network
+
     def _relearn(self, rows: MemoryCounts) -> Estimated:
         """Learn another network, structure included, from rows with the same columns."""
         other = copy(self)
         other._learn_structure(rows, rows)
         prior = inputs.read_class_prior(self.class_prior, self.classes_)
-        network = fit(self.schema_, other.dag_, other.family_counts_, self.smoothing_, class_prior=prior)
-        return Estimated(network, other.family_counts_, self.smoothing_, prior is not None)
+        return self._estimated(other.dag_, other.family_counts_, prior)
+
+    def _estimated(self, dag: Dag, counts: Tables, prior: Floats | None) -> Estimated:
+        network, trees = fit_with_trees(self.schema_, dag, counts, self.smoothing_, class_prior=prior)
+        return Estimated(network, counts, self.smoothing_, prior is not None, trees)
 
     def _stored_counts(self) -> StoredCounts:
         if not hasattr(self, "counts_") and self._stored_order() == 1:

@@ -78,10 +78,35 @@ class ClimbOptions:
 class SeparationOptions:
     """The options of recursive autonomy identification."""
 
+    test: Any = None
     ess: float = 1.0
     max_order: int | None = None
     start_order: int = 0
     strict: bool = False
+
+
+@dataclass(eq=False, repr=False, match_args=False, kw_only=True)
+class PCOptions:
+    """The options of the PC algorithm."""
+
+    test: Any = None
+    max_order: int | None = None
+    ess: float = 1.0
+
+
+@dataclass(eq=False, repr=False, match_args=False, kw_only=True)
+class MaxMinOptions:
+    """The options of max-min hill climbing."""
+
+    test: Any = None
+    max_order: int | None = 3
+    criterion: str = "bdeu"
+    ess: float = 1.0
+    max_parents: int | None = None
+    space: str = "dags"
+    tabu: int = 10
+    tabu_length: int = 10
+    verbose: bool = False
 
 
 @dataclass(eq=False, repr=False, match_args=False, kw_only=True)
@@ -193,9 +218,9 @@ OPTIONS: dict[str, Option] = {
     "parameters": Option(
         "smoothing, number, str, or parameter estimator",
         "How counts become CPTs: a smoothing (:class:`Hierarchical`, :class:`Laplace`, :class:`BDeu`, :class:`K2`, "
-        ':class:`MEstimate`); for short "hierarchical", "laplace", "bdeu", "k2", "m-estimate", "ml" (maximum '
-        "likelihood), or a number of pseudo-counts per cell; or :class:`MANB`, :class:`AWNB`, :class:`WANBIA`, "
-        ":class:`Discriminative` or :class:`EM`. None is the smoothing {smoothing}.",
+        ':class:`MEstimate`, :class:`PriorCounts`); for short "hierarchical", "laplace", "bdeu", "k2", "m-estimate", '
+        '"ml" (maximum likelihood), or a number of pseudo-counts per cell; or :class:`MANB`, :class:`AWNB`, '
+        ":class:`WANBIA`, :class:`Discriminative` or :class:`EM`. None is the smoothing {smoothing}.",
     ),
     "patience": Option(
         "int",
@@ -232,7 +257,7 @@ OPTIONS: dict[str, Option] = {
         "Dag or list of arcs",
         "Where the search begins; by default without any arc but the required ones.",
     ),
-    "start_order": Option("int", "Features in the condition of the first tests."),
+    "start_order": Option("int", "Features in the condition of the first tests; 0 begins with the class alone."),
     "strict": Option(
         "bool",
         "Direct edges whose direction colliders dispute only by columns that separated their neighbours.",
@@ -259,6 +284,12 @@ OPTIONS: dict[str, Option] = {
         'extreme. "auto" minimises the log-loss of the training rows, each without its own count; that takes '
         "one more pass over the rows. None is 1: the posterior of the network.",
     ),
+    "test": Option(
+        "test of independence or str",
+        "How independence is tested: :class:`BayesFactor`, :class:`GTest`, :class:`ChiSquareTest`, "
+        ':class:`ShrinkageTest` or :class:`PermutationTest`; for short "bayes-factor", "g2", "x2", "shrinkage" or '
+        '"permutation". {test}',
+    ),
     "time_limit": Option("float", "Seconds for the integer programme; if it ends early, it warns and reports the gap."),
     "tol": Option("float", "When to stop: the least improvement that is worth another step."),
     "verbose": Option(
@@ -273,6 +304,7 @@ REASONS: dict[str, str] = {
     "rule, 1, is the default elsewhere.",
     "criterion": "Every learner maximises what it was published with, and lists the values that it knows.",
     "discretize": "Ensembles merge intervals of one fine grid, whose default suits hierarchical CPTs.",
+    "max_order": "The subsets of MMHC's candidates grow too many without a limit.",
     "max_parents": "KDB, SelectiveKDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion "
     "limits them.",
     "max_iter": "An iteration of EM goes through all rows; one of WANBIA's or Discriminative's is a step of L-BFGS.",
@@ -286,6 +318,7 @@ REASONS: dict[str, str] = {
     "space": "The sparse candidate algorithm is published over graphs; its rounds already leave local optima.",
     "start": "Learners of conditional likelihood may also begin at naive Bayes.",
     "tabu": "The sparse candidate algorithm leaves local optima by new candidates instead.",
+    "test": "RAI was published with the Bayes factor, PC and MMHC with G².",
     "time_limit": "A search that improves its graph step by step stops at any time and has no limit by default; exact "
     "search may take hours for its proof.",
     "tol": "What improves differs: a cross-validated score (wrappers), a gradient per row (WANBIA, Discriminative), a "
@@ -336,7 +369,7 @@ def estimator(cls: Class) -> Class:
     made.__init__.__signature__ = given.replace(
         parameters=sorted(given.parameters.values(), key=lambda option: (option.kind, option.name in shared))
     )
-    text = cls.__doc__ or ""
+    text = _indented(cls.__doc__ or "")
     for mark, common in ATTRIBUTES.items():
         text = text.replace(mark, common)
     described = set(re.findall(r"^    (\w+) : ", text.partition("    Attributes\n")[0], re.MULTILINE))
@@ -349,10 +382,20 @@ def estimator(cls: Class) -> Class:
     return cls
 
 
+def _indented(text: str) -> str:
+    """Return a docstring as it stands in the file; Python 3.13 and later take its indentation away.
+
+    >>> _indented("Title.\\n\\nParameters") == _indented("Title.\\n\\n    Parameters") == "Title.\\n\\n    Parameters"
+    True
+    """
+    first, mark, rest = inspect.cleandoc(text).partition("\n")
+    return first + mark + textwrap.indent(rest, "    ")
+
+
 def _entry(cls: type[Any], name: str, default: Any) -> str:
     """Write an option as numpydoc has it, with the default of the constructor."""
     kind, meaning = OPTIONS[name]
-    meaning = meaning.replace("{smoothing}", _smoothing(cls))
+    meaning = meaning.replace("{smoothing}", _smoothing(cls)).replace("{test}", _test(cls))
     lines = textwrap.wrap(meaning, WIDTH, break_long_words=False, break_on_hyphens=False)
     return "\n".join([f"    {name} : {kind}{_default(default)}", *(f"        {line}" for line in lines)])
 
@@ -361,6 +404,12 @@ def _smoothing(cls: type[Any]) -> str:
     """Return the smoothing that a classifier has by default, as the registry knows it."""
     name = getattr(cls, "_learner_name", None)
     return "of the learner" if name is None else f'"{LEARNERS[name].smoothing}"'
+
+
+def _test(cls: type[Any]) -> str:
+    """Return what no test means: the test that a learner was published with."""
+    by_factor = str(getattr(cls, "_learner_name", "")).startswith("rai")
+    return "None is the Bayes factor with ``ess``." if by_factor else "None is ``GTest(0.05)``."
 
 
 def _default(value: Any) -> str:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.errors import InputError
 from tanbark.estimators.encoding import report_unseen
 from tanbark.estimators.scan import open_rows
+from tanbark.estimators.scikit import check_is_fitted
+from tanbark.machine import read_ahead, thread_count
 from tanbark.table.raw import RawTable
 from tanbark.table.sources import Piece, Source
 from tanbark.table.writer import NoRowsError, column_values, write_batches
@@ -109,7 +110,8 @@ def predicted(
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Predict batch by batch: columns that are kept, the predicted label, and the probability of each class."""
     for piece in pieces:
-        for raw in source.read(piece, columns, batch_rows):
+        batches = source.read(piece, columns, batch_rows)
+        for raw in read_ahead(batches) if thread_count(model.n_jobs) > 1 else batches:
             if raw.n_rows:
                 yield _predict(model, raw, columns, proba=proba, keep=keep)
 

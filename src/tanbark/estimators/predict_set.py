@@ -10,12 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Bools, Floats
 from tanbark.checks import check_count, check_fraction
 from tanbark.errors import InputError, OptionError, UnseenCategoryWarning
 from tanbark.estimators import inputs
+from tanbark.estimators.scikit import check_is_fitted
 from tanbark.table.frames import make_frame
 
 MOST_KEPT = 10_000  # scores; of more, every second, every third, … is kept, which makes sets larger, never smaller
@@ -98,7 +98,12 @@ class SetPrediction:
         The score of a row is the log-odds of its label. With rows that training has not seen, sets hold the right class
         with at least the probability asked for, whatever the model, if rows are exchangeable (Vovk, Gammerman and
         Shafer 2005, section 4.1). With folds, this holds nearly: the model has learnt from a few rows more than those
-        that were scored, and its sets are rather too large than too small. Every row counts once.
+        that scored its rows, and its sets are rather too large than too small, the more so the fewer folds there are.
+        Every row counts once.
+
+        :class:`Classifier` calibrates its sets in ``fit``, on the rows that it holds out. Models of half as many rows
+        score them as well, and every quantile of the scores is extrapolated to all rows, as if it changed as 1 / rows
+        does. Calling this method replaces that by folds.
         """
         check_is_fitted(self)
         proba, codes = self._held_out(X, y) if cv is None else self._by_folds(X, y, cv, random_state)
@@ -108,9 +113,17 @@ class SetPrediction:
         self._keep_scores(proba, codes)
         return self
 
-    def _keep_scores(self, proba: Floats, codes: NDArray[np.int64]) -> None:
-        """Keep the scores of rows that were not learnt from: their class probabilities and labels."""
-        scores = np.sort(-_log_odds(proba)[np.arange(len(codes)), codes])
+    def _keep_scores(
+        self, proba: Floats, codes: NDArray[np.int64], *, fewer: Floats | None = None, factor: float = 0.0
+    ) -> None:
+        """Keep the scores of rows that were not learnt from: their class probabilities and labels.
+
+        If ``fewer`` has probabilities of the same rows by models of fewer rows, every quantile of the scores is
+        extrapolated: it moves by ``factor`` times its distance from the same quantile of their scores.
+        """
+        scores = label_scores(proba, codes)
+        if fewer is not None:
+            scores = extrapolate(scores, label_scores(fewer, codes), factor)
         step = -(-len(scores) // MOST_KEPT)
         self.set_scores_ = np.clip(scores[step - 1 :: step], -LARGEST, LARGEST)
 
@@ -175,6 +188,25 @@ class SetPrediction:
         proba, codes = found.probabilities["model"], np.searchsorted(found.classes, np.asarray(found.labels))
         tested = ~np.isnan(proba[:, 0])
         return proba[tested], codes[tested]
+
+
+def label_scores(proba: Floats, codes: NDArray[np.int64]) -> Floats:
+    """Return the negative log-odds of the labels, in rising order."""
+    return np.clip(np.sort(-_log_odds(proba)[np.arange(len(codes)), codes]), -LARGEST, LARGEST)
+
+
+def extrapolate(scores: Floats, fewer: Floats, factor: float) -> Floats:
+    r"""Extrapolate the quantiles of scores to models of more rows: :math:`q + f (q - q')`, in rising order.
+
+    If what a model loses for want of rows falls as 1 / rows, its scores with n rows follow from those with
+    :math:`m` and :math:`m' < m` rows by :math:`f = (1/m - 1/n) / (1/m' - 1/m)`. Scores that are infinite stay.
+
+    >>> extrapolate(np.array([-2.0, 0.0, 1.0]), np.array([-1.0, 0.0, 3.0]), 0.5).tolist()
+    [-2.5, 0.0, 0.0]
+    """
+    known = (np.abs(scores) < LARGEST) & (np.abs(fewer) < LARGEST)
+    moved = np.where(known, scores + factor * (scores - np.where(known, fewer, scores)), scores)
+    return np.sort(moved)
 
 
 def _log_odds(proba: Floats) -> Floats:

@@ -7,19 +7,18 @@ correction learns what the network lacks and not what it remembers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from tanbark.arrays import Array, Codes, Floats
 from tanbark.counts import MemoryCounts
 from tanbark.errors import OptionError
-from tanbark.evaluation.leave_one_out import LeaveOneOut
+from tanbark.evaluation.leave_one_out import NO_TREES, LeaveOneOut
 from tanbark.evaluation.temperature import best_temperature
 from tanbark.graph import Network
 from tanbark.inference import class_log_prior, joint_log_proba, temper
@@ -28,25 +27,29 @@ from tanbark.params.boosting.correction import (
     Families,
     add_corrections,
     complete_fraction,
+    find_contexts,
     grow_families,
     run_rounds,
+    sum_corrections,
     without_corrections,
 )
 from tanbark.params.normalised import Objective, Optimum, with_changes
-from tanbark.params.smoothing import parent_order
-from tanbark.scores import mutual_information
+from tanbark.params.pool import row_losses
+from tanbark.params.smoothing import HierarchicalFamily, class_information, parent_order
 from tanbark.table import CodedTable
 
 FEW_ROWS, SOME_ROWS = 1500, 3000  # below them five and three folds, else one split
+COMPARED_ROUNDS = 4  # of boosting, after which penalties are compared
 
 
 class Estimated(NamedTuple):
-    """A network with the counts and the smoothing that its CPTs come from."""
+    """A network with the counts and the smoothing that its CPTs come from; ``trees`` are those of hierarchical CPTs."""
 
     network: Network
     counts: Sequence[NDArray[Any]]
     smoothing: Smoothing
     fixed_prior: bool
+    trees: Mapping[int, HierarchicalFamily] = NO_TREES
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,9 @@ def _corrections(families: Families, codes: Codes, *, n_jobs: int | None = 1) ->
     return found
 
 
-def corrected_families(network: Network, counts: Sequence[NDArray[Any]]) -> list[tuple[int, ...]]:
+def corrected_families(
+    network: Network, counts: Sequence[NDArray[Any]], trees: Mapping[int, HierarchicalFamily] = NO_TREES
+) -> list[tuple[int, ...]]:
     """List the columns of the families that contain the class, without it, in the order in which contexts grow.
 
     A node comes before its parents, and these by falling mutual information with it given the class; the family of the
@@ -105,12 +110,12 @@ def corrected_families(network: Network, counts: Sequence[NDArray[Any]]) -> list
     for node, table in enumerate(counts):
         axes = network.axes(node)
         if target in axes and network.schema.cardinalities[node] > 1:
-            order = [axes[axis] for axis in parent_order(table, axes.index(node))]
-            family = tuple(column for column in (node, *order) if column != target)
+            axis = axes.index(node)
+            order = trees[node].order if node in trees else parent_order(table, axis)
+            family = tuple(column for column in (node, *(axes[each] for each in order)) if column != target)
             if family:
                 families.append(family)
-                pair = table.sum(axis=tuple(range(table.ndim - 2)))
-                information.append(np.inf if node == target else mutual_information(pair))
+                information.append(np.inf if node == target else class_information(table, axis))
     return [families[place] for place in np.argsort(-np.array(information), kind="stable")]
 
 
@@ -118,10 +123,10 @@ class LeftOut:
     """Training rows with the log-joints of a network that was learnt without each of them."""
 
     def __init__(self, estimated: Estimated, rows: MemoryCounts) -> None:
-        self.network, self.counts, smoothing, self.fixed_prior = estimated
+        self.network, self.counts, smoothing, self.fixed_prior, self.trees = estimated
         self.codes, self.weights = rows.coded_rows()
         self.labels, self.n_jobs = self.codes[-1].astype(np.int64), rows.n_jobs
-        left_out = LeaveOneOut(self.network, self.counts, smoothing, fixed_prior=self.fixed_prior)
+        left_out = LeaveOneOut(self.network, self.counts, smoothing, fixed_prior=self.fixed_prior, trees=self.trees)
         self.joint, self.prior = left_out.log_joints(self.codes, self.weights, n_jobs=rows.n_jobs)
         if not (np.isfinite(self.joint).all() and np.isfinite(self.prior).all()):
             msg = (
@@ -139,15 +144,19 @@ class Corrector:
         self.temperature = _temperature(rows.joint, rows.prior, rows.labels, rows.weights)
         self._base = temper(rows.joint, rows.prior, self.temperature)
         sizes = rows.network.schema.cardinalities
-        families = corrected_families(rows.network, rows.counts)
+        families = corrected_families(rows.network, rows.counts, rows.trees)
         self._families, self._contexts = grow_families(rows.codes, families, sizes, sizes[-1])
+
+    def contexts(self, codes: Codes) -> tuple[Array, Floats]:
+        """Return the contexts of other rows in all families, and the fraction of the families that are complete."""
+        return find_contexts(self._families, codes), complete_fraction(self._families, codes)
 
     def boost(self, penalty: float, rate: float) -> Iterator[Correction]:
         """Yield the correction after every round; all share their arrays, so that only the last is good."""
-        families, logits = without_corrections(self._families), self._base.copy()
+        families = without_corrections(self._families)
         correction, contexts = Correction(self.temperature, families, self.temperature), [self._contexts]
         steps = run_rounds(
-            [families], contexts, self._rows.labels, logits, self._rows.weights, penalty=penalty, rate=rate
+            [families], contexts, self._rows.labels, self._base, self._rows.weights, penalty=penalty, rate=rate
         )
         for _ in steps:
             yield correction
@@ -211,7 +220,7 @@ class Folds:
 
     def losses(self, logits: Floats) -> Floats:
         """Return the log-loss of all validation rows, one fold after another."""
-        return np.asarray(logsumexp(logits, axis=1) - logits[np.arange(len(self.labels)), self.labels])
+        return row_losses(logits, self.labels)
 
     def mean(self, losses: Floats) -> float:
         """Return the mean over the validation rows."""
@@ -251,7 +260,7 @@ def choose_boosting(folds: Folds, *, penalties: Sequence[float], looks: Sequence
 
     Of the numbers of rounds in ``looks``, 0 stands for no correction, and is kept unless another is clearly better. For
     every penalty the search stops where a further look is worse than the one before. The search over penalties begins
-    in the middle, and goes down, else up, as long as that is better.
+    in the middle, and goes down, else up, as long as that is better after few rounds.
     """
     correctors, prior = [Corrector(rows) for rows in folds.training], folds.prior()
     base = [
@@ -259,9 +268,11 @@ def choose_boosting(folds: Folds, *, penalties: Sequence[float], looks: Sequence
         for joint, log_prior, corrector in zip(folds.base(), prior, correctors, strict=True)
     ]
 
+    known = [corrector.contexts(codes) for corrector, codes in zip(correctors, folds.codes, strict=True)]
+
     def corrected(fold: int, correction: Correction) -> Floats:
-        fraction = complete_fraction(correction.families, folds.codes[fold])[:, None]
-        return np.asarray(base[fold] + fraction * _corrections(correction.families, folds.codes[fold]))
+        contexts, fractions = known[fold]
+        return sum_corrections(contexts, correction.families, fractions, base[fold])
 
     def follow(penalty: float) -> Iterator[Candidate]:
         running, done, before = [corrector.boost(penalty, rate) for corrector in correctors], 0, np.inf
@@ -285,20 +296,33 @@ def choose_boosting(folds: Folds, *, penalties: Sequence[float], looks: Sequence
 def _descend(
     folds: Folds, penalties: Sequence[float], follow: Callable[[float], Iterator[Candidate]]
 ) -> Iterator[Candidate]:
-    """Follow one penalty after another, from the middle down, else up, until one is no better than the one before."""
+    """Follow penalties for a few rounds, from the middle down, else up, while that is better; then the best to its end.
+
+    What the penalties gain in a few rounds ranks them nearly as all rounds would, at a fraction of the cost.
+    """
     at = len(penalties) // 2
-    first = list(follow(penalties[at]))
+    paths = {at: follow(penalties[at])}
+    first = list(_few_rounds(paths[at]))
     yield from first
     least = _least(folds, first)
     for step in (-1, 1):
         start = at
         while 0 <= at + step < len(penalties):
-            candidates = list(follow(penalties[at + step]))
+            paths[at + step] = follow(penalties[at + step])
+            candidates = list(_few_rounds(paths[at + step]))
             yield from candidates
             if _least(folds, candidates) >= least:
                 break
             at, least = at + step, _least(folds, candidates)
         if at != start:
+            break
+    yield from paths[at]
+
+
+def _few_rounds(path: Iterator[Candidate]) -> Iterator[Candidate]:
+    for candidate in path:
+        yield candidate
+        if candidate.rounds >= COMPARED_ROUNDS:
             return
 
 

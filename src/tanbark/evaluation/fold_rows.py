@@ -20,6 +20,7 @@ from tanbark.arrays import Codes, Floats
 from tanbark.graph import Dag, Network
 from tanbark.inference.layout import FlatNetwork, Forest, ends_of, lay_out
 from tanbark.inference.posterior import add_with_missing
+from tanbark.machine import run_threads
 from tanbark.structure.wrapper.search import Structure, supernodes
 from tanbark.table import Schema, missing_code
 from tanbark.table.coded import code_dtype
@@ -217,9 +218,11 @@ class FoldRows(ABC):
         order = np.array([place[feature] for feature, _ in reversed(_parents_first(component))], np.int64)
         flat = FlatNetwork(np.array(sizes, np.int64), factors, order, np.zeros(0, np.bool_))
         own, left = np.ascontiguousarray(codes[nodes]), np.zeros(len(out), np.bool_)
+        calls = []
         for fold, (values, logs) in enumerate(_by_fold(cpts)):
             model = flat._replace(cpts=factors._replace(values=values))
-            missing_kernels.add_enumerated(own, model, logs, COMBINATIONS, bounds[fold], bounds[fold + 1], out, left)
+            calls.append((own, model, logs, COMBINATIONS, bounds[fold], bounds[fold + 1], out, left))
+        run_threads(missing_kernels.add_enumerated, calls, 1, long=True)
         self._eliminate(component, cpts, codes, np.flatnonzero(left), out)
 
     def _eliminate(

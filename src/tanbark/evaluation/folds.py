@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import PredefinedSplit
-from sklearn.utils import check_random_state
 
 from tanbark.counts import MemoryCounts, PartitionedCounts
 from tanbark.errors import InputError, OptionError
@@ -56,6 +54,8 @@ def make_folds(
     """
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return _stratified(int(cv), labels, random_state)
+    from sklearn.model_selection import PredefinedSplit
+
     if isinstance(cv, PredefinedSplit) and (cv.test_fold >= 0).all():
         cv = cv.test_fold
     if hasattr(cv, "split") and not isinstance(cv, (str, bytes)):
@@ -112,6 +112,8 @@ def _stratified(n_folds: int, labels: NDArray[np.integer], random_state: Any) ->
         msg = f"cv={n_folds} folds need at least as many rows; got n_samples={len(labels)}. Use fewer folds."
         raise InputError(msg)
     order = np.arange(len(labels), dtype=np.min_scalar_type(len(labels)))
+    from sklearn.utils import check_random_state
+
     check_random_state(random_state).shuffle(order)
     shuffled = labels[order]
     folds = np.empty(len(labels), code_dtype((n_folds,)))

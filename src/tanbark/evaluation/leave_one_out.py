@@ -12,7 +12,8 @@ With hierarchical smoothing the concentrations are held too, which is close to w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +23,14 @@ from tanbark.arrays import Bools, Codes, Floats, Integers
 from tanbark.errors import InputError, OptionError
 from tanbark.graph import Network
 from tanbark.inference import class_log_prior, joint_log_proba
-from tanbark.inference.layout import Factors, ends_of, flat_logarithms, lay_out, strides_of
+from tanbark.inference.layout import Factors, ends_of, lay_out, strides_of
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.params import Hierarchical, MEstimate, Smoothing
-from tanbark.params.hierarchical.context_tree import ContextTree, dense
-from tanbark.params.smoothing import context_tree
+from tanbark.params.hierarchical.context_tree import ContextTree
+from tanbark.params.smoothing import HierarchicalFamily, context_tree
 from tanbark.table import missing_code
+
+NO_TREES: Mapping[int, HierarchicalFamily] = MappingProxyType({})
 
 
 class CountedFamilies(NamedTuple):
@@ -87,17 +90,21 @@ class LeaveOneOut:
         The prior mass of the CPTs.
     fixed_prior : bool
         Whether the CPT of the class was given, and not estimated.
+    trees : mapping from nodes to context trees
+        Those of hierarchical CPTs; what is not given is grown from the counts.
     """
 
     def __init__(
-        self, network: Network, counts: Sequence[NDArray[Any]], smoothing: Smoothing, *, fixed_prior: bool = False
-    ) -> None:
-        if smoothing.uses_counts and not isinstance(smoothing, (MEstimate, Hierarchical)):
+        self, network: Network, counts: Sequence[NDArray[Any]], smoothing: Smoothing, *, fixed_prior: bool = False,
+        trees: Mapping[int, HierarchicalFamily] = NO_TREES,
+    ) -> None:  # fmt: skip
+        if smoothing.by_column or (smoothing.uses_counts and not isinstance(smoothing, (MEstimate, Hierarchical))):
             msg = f"Leave-one-out knows no way to take a row out of CPTs with the smoothing {smoothing!r}."
             raise OptionError(msg)
         self._network = network
         self._families = _lay_out_counts(network, counts, smoothing, fixed_prior=fixed_prior)
-        self._trees = [_tree(network, node, counts[node]) for node in np.flatnonzero(self._families.as_tree).tolist()]
+        nodes = np.flatnonzero(self._families.as_tree).tolist()
+        self._trees = [_tree(network, node, counts[node], trees.get(node)) for node in nodes]
 
     def log_joints(self, codes: Codes, weights: Floats | None, *, n_jobs: int | None = None) -> tuple[Floats, Floats]:
         """Return log P(class, observed values) and log P(class), both (n_rows, n_classes), without each row itself.
@@ -168,10 +175,10 @@ class LeaveOneOut:
         return np.asarray(np.where((totals > 0)[:, None], found, -np.log(len(counts))))
 
 
-def _tree(network: Network, node: int, counts: NDArray[Any]) -> TreeFamily:
-    """Grow the contexts of a family with hierarchical smoothing."""
+def _tree(network: Network, node: int, counts: NDArray[Any], known: HierarchicalFamily | None) -> TreeFamily:
+    """Grow the contexts of a family with hierarchical smoothing, unless they are known."""
     scope = network.axes(node)
-    tree, order = context_tree(counts, scope.index(node))
+    tree, order = known or context_tree(counts, scope.index(node))
     power = 1.0 if network.exponents is None else float(network.exponents[node])
     parents, sizes = [scope[axis] for axis in order], network.schema.cardinalities
     strides = strides_of(scope, sizes)
@@ -182,21 +189,17 @@ def _tree(network: Network, node: int, counts: NDArray[Any]) -> TreeFamily:
         np.array([carried_strides[column] for column in (*parents, node)], np.int64),
         np.ascontiguousarray(network.tables[node], np.float64).ravel(),
         np.ascontiguousarray(network.log_tables[node], np.float64).ravel(),
-        _carried(tree, order),
+        _carried(tree, order, scope.index(node), counts.shape),
     )  # fmt: skip
 
 
-def _carried(tree: ContextTree, order: list[int]) -> Floats:
+def _carried(tree: ContextTree, order: list[int], axis: int, shape: tuple[int, ...]) -> Floats:
     """Return, for every parent configuration, how much of a change at the root reaches its distribution."""
-    part = np.ones((len(tree.totals), 1))
-    for level, n_states in enumerate(tree.states.tolist()):
-        below = tree.children[tree.starts[level] : tree.starts[level + 1]].reshape(-1, n_states)
-        above, _ = np.nonzero(below >= 0)
-        contexts, concentration = below[below >= 0], tree.concentrations[level + 1]
-        kept = concentration / (tree.totals[contexts] + concentration)
-        part[contexts, 0] = part[above + tree.levels[level], 0] * kept
-    found = dense(tree._replace(probabilities=part))[..., 0]
-    return np.ascontiguousarray(found.transpose(np.argsort(order))).ravel()
+    from tanbark.params.hierarchical import hierarchical_kernels as kernels
+
+    places = np.array([each - (each > axis) for each in order], np.int64)
+    sizes = np.array([size for each, size in enumerate(shape) if each != axis], np.int64)
+    return np.asarray(kernels.carried_parts(tree, places, sizes))
 
 
 def _lay_out_counts(
@@ -204,12 +207,18 @@ def _lay_out_counts(
 ) -> CountedFamilies:
     """Lay out the counts of all families, their totals and their prior masses."""
     sizes, target = network.schema.cardinalities, network.target
-    tables = [np.asarray(table, np.float64) for table in counts]
-    scopes = [network.axes(node) for node in range(len(tables))]
+    as_tree = np.array([isinstance(smoothing, Hierarchical) and table.ndim > 1 for table in counts], np.bool_)
+    none = np.zeros(1)  # in place of what a context tree knows
+    tables = [none if tree else np.asarray(table, np.float64) for table, tree in zip(counts, as_tree, strict=True)]
+    logarithms = [none if tree else table for table, tree in zip(network.log_tables, as_tree, strict=True)]
+    scopes = [() if tree else network.axes(node) for node, tree in enumerate(as_tree)]
     totals, strides, margins = [], [], []
     mass, marginal_rows = np.zeros(len(tables)), np.zeros(len(tables))
-    as_tree = np.array([isinstance(smoothing, Hierarchical) and table.ndim > 1 for table in tables], np.bool_)
     for node, (table, scope) in enumerate(zip(tables, scopes, strict=True)):
+        if as_tree[node]:
+            totals.append(none)
+            margins.append(none)
+            continue
         axis = scope.index(node)
         totals.append(table.sum(axis=axis).ravel())
         others = strides_of([column for column in scope if column != node], sizes)
@@ -217,15 +226,15 @@ def _lay_out_counts(
         margins.append(table.sum(axis=tuple(k for k in range(table.ndim) if k != axis)))
         if isinstance(smoothing, MEstimate) and table.ndim > 1:
             marginal_rows[node] = smoothing.m
-        elif not as_tree[node]:
+        else:
             mass[node] = float(np.max(smoothing.mass(table, axis)))
     fixed = np.zeros(len(tables), np.bool_)
     fixed[target] = fixed_prior
     return CountedFamilies(
         np.array(sizes, np.int64), lay_out(scopes, sizes, target, np.concatenate([t.ravel() for t in tables])),
-        flat_logarithms(network), np.concatenate(totals), ends_of([len(each) for each in totals]),
-        np.array(strides, np.int64), mass, marginal_rows, np.concatenate(margins),
-        ends_of([len(each) for each in margins]),
+        np.concatenate([t.ravel() for t in logarithms]), np.concatenate(totals),
+        ends_of([len(each) for each in totals]), np.array(strides, np.int64), mass, marginal_rows,
+        np.concatenate(margins), ends_of([len(each) for each in margins]),
         np.ones(len(tables)) if network.exponents is None else np.array(network.exponents, np.float64), fixed,
         as_tree,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.evaluation.leave_one_out import CountedFamilies, TreeFamily
 from tanbark.machine import kernel
-from tanbark.params.hierarchical.context_kernels import NONE, ROOT, passed_on
+from tanbark.params.hierarchical.context_kernels import NONE, ROOT, no_longer_passed_on
 
 SLACK = 1e-6  # by which sums of weights may differ
 SMALL = 1e-4  # a relative change below this enters a logarithm by two terms of its series
@@ -153,7 +153,7 @@ def add_tree_left_out(
             if less > 0.0:
                 a = concentrations[level] * probabilities[path[level - 1], state]
                 n = counts[path[level], state]
-                less = passed_on(n, a) - passed_on(n - less, a)
+                less = no_longer_passed_on(n, less, a)
         lost[ROOT] = less
         entry = _tree_entry(counts, totals, concentrations, path, lost, state, state)
         root = (max(counts[ROOT, state] - less, 0.0) + 0.5) / (totals[ROOT] - less + concentrations[ROOT])

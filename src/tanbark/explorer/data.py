@@ -23,7 +23,7 @@ from tanbark.explorer.performance import performance_data
 from tanbark.explorer.pooled import pool_data
 from tanbark.explorer.wording import Wording, arrangement, column_words, facts
 from tanbark.graph import Network
-from tanbark.inference.junction import JunctionTree, junction_tree
+from tanbark.inference.factors.junction import JunctionTree, junction_tree
 from tanbark.params.hierarchical.context_tree import dense_counts
 from tanbark.params.smoothing import context_tree
 from tanbark.table import Column
@@ -193,7 +193,7 @@ def _learnt(model: NetworkClassifier, network: Network) -> dict[str, Any]:
         if not fixed and has_levels(counts, model.smoothing_):
             mass.append(_levels(counts, axis))
             continue
-        own = None if fixed else model.smoothing_.mass(counts, axis)
+        own = None if fixed else model.smoothing_.mass_at(counts, network.axes(node), node, network.schema)
         mass.append(own if own is None or np.ndim(own) == 0 else _flat(np.broadcast_to(own, counts.shape)))
     transformed = model.encoder_.transformed if model.encoder_.transformer is not None else ()
     return {

@@ -11,7 +11,7 @@ import numpy as np
 from tanbark.draw.arrange import arrange
 from tanbark.draw.layout import Point, name_box, shortened
 from tanbark.graph import Network
-from tanbark.inference.junction import expected_counts, junction_tree
+from tanbark.inference.factors.junction import expected_counts, junction_tree
 from tanbark.scores import conditional_mutual_information
 
 MOST_DRAWN = 400  # variables beyond which no graph is drawn

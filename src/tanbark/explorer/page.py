@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 import json
@@ -15,28 +16,28 @@ from pathlib import Path
 from typing import Any
 
 from tanbark.estimators.models.text import TextNaiveBayes
-from tanbark.explorer.compact import compact_script, compact_style
 from tanbark.explorer.data import page_data
 from tanbark.explorer.text import text_data
 from tanbark.files import write_atomic
 
 SCRIPTS = (
-    "shell/registry.js", "inference/evidence.js", "inference/tree.js", "inference/contexts.js",
-    "inference/sparse.js", "inference/pool.js", "inference/averages.js", "inference/model.js", "inference/part.js",
-    "inference/queries.js", "inference/questions.js", "inference/decide.js", "inference/sampling.js",
-    "shell/work.js", "inference/jobs.js", "inference/rows.js", "inference/scenario.js", "shell/elements.js",
-    "shell/cards.js", "shell/notes.js", "shell/tables.js", "shell/answer.js", "shell/case.js", "shell/history.js",
-    "shell/editor.js", "shell/sheet.js", "shell/shell.js", "views/ask.js", "views/list.js", "panels/why.js",
-    "panels/whatif.js", "panels/typical.js", "graph/colours.js", "graph/viewport.js", "graph/nodes.js",
-    "graph/arcs.js", "graph/legend.js", "graph/names.js", "graph/minimap.js", "graph/picture.js", "graph/graph.js",
-    "views/csv.js", "views/many.js", "views/rowsview.js", "views/about.js", "panels/tornado.js",
-    "panels/decidepanel.js", "views/separation.js", "views/elimination.js", "views/teach.js", "shell/app.js",
+    "shell/registry.js", "inference/evidence.js", "inference/tree.js", "inference/contexts.js", "inference/sparse.js",
+    "inference/pool.js", "inference/averages.js", "inference/model.js", "inference/part.js", "inference/queries.js",
+    "inference/questions.js", "inference/decide.js", "inference/sampling.js", "inference/drawn.js", "shell/work.js",
+    "inference/jobs.js", "inference/rows.js", "inference/scenario.js", "shell/elements.js", "shell/cards.js",
+    "shell/notes.js", "shell/tables.js", "shell/answer.js", "shell/case.js", "shell/history.js", "shell/editor.js",
+    "shell/sheet.js", "shell/shell.js", "views/ask.js", "views/list.js", "panels/why.js", "panels/whatif.js",
+    "panels/typical.js", "graph/colours.js", "graph/viewport.js", "graph/nodes.js", "graph/arcs.js",
+    "graph/legend.js", "graph/names.js", "graph/minimap.js", "graph/picture.js", "graph/graph.js", "views/csv.js",
+    "views/many.js", "views/rowsview.js", "views/about.js", "panels/tornado.js", "panels/decidepanel.js",
+    "views/separation.js", "views/elimination.js", "views/pathdrawing.js", "views/teach.js", "shell/app.js",
     "shell/boot.js",
 )  # fmt: skip
 TEXT_SCRIPTS = (
     "inference/tree.js", "inference/contexts.js", "inference/model.js", "shell/elements.js", "views/about.js",
     "views/text.js",
 )  # fmt: skip
+LOADER = "shell/load.js"
 STYLES = ("style.css", "graph.css", "panels.css")
 FRAME_HEIGHT = 820  # pixels in a notebook
 
@@ -149,15 +150,16 @@ def explore(
 def assemble(data: dict[str, Any], *, template: str = "template.html", scripts: tuple[str, ...] = SCRIPTS) -> Page:
     """Put data, style and scripts into the template.
 
-    The data are JSON in which no character can end the element that holds it, and are read, never run. The policy
-    names the hashes of the one style and the one script, and allows nothing else but a worker and a picture that the
-    page makes itself (the drawing, on its way from SVG to PNG): no other script, no address.
+    The data are JSON in which no character can end the element that holds it, and are read, never run. The script is
+    packed; a few lines unpack and run it. The policy names the hashes of the one style, of those lines and of the
+    script, and allows nothing else but a worker and a picture that the page makes itself (the drawing, on its way from
+    SVG to PNG): no other script, no address.
     """
-    style, script = "".join(compact_style(_asset(name)) for name in STYLES), _script(scripts)
+    style, script, load = "".join(map(_asset, STYLES)), _script(scripts), _asset(LOADER)
     embedded = _embedded(data)
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; worker-src blob:; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src '{_hash(load)}' '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"
     )
     parts = {
         "policy": html.escape(policy, quote=True),
@@ -165,7 +167,8 @@ def assemble(data: dict[str, Any], *, template: str = "template.html", scripts: 
         "style": style,
         "id": hashlib.sha256(embedded.encode()).hexdigest()[:8],
         "data": embedded,
-        "script": script,
+        "packed": _packed(script),
+        "load": load,
     }
     pieces = _asset(template).split("{{")
     page = [pieces[0]]
@@ -198,6 +201,11 @@ def _asset(name: str) -> str:
 
 
 def _script(scripts: tuple[str, ...]) -> str:
-    """Join scripts into one, closed in a function of its own."""
-    body = "\n".join(compact_script(_asset(name)) for name in scripts)
+    """Join scripts, as they are written, into one, closed in a function of its own."""
+    body = "\n".join(_asset(name) for name in scripts)
     return f'(() => {{\n"use strict";\n{body}\n}})();\n'
+
+
+@cache
+def _packed(script: str) -> str:
+    return base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode("ascii")

@@ -1,6 +1,6 @@
 """Exchange: networks to and from the files and objects of other programs.
 
-What needs a classifier, ``to_python`` and ``to_sql``, is loaded when it is first asked for.
+What needs a classifier, ``to_onnx``, ``to_python`` and ``to_sql``, is loaded when it is first asked for.
 """
 
 from importlib import import_module
@@ -10,6 +10,7 @@ from tanbark.export.files import FORMATS, read_network, write_network
 from tanbark.export.objects import from_networkx, from_pgmpy, from_pyagrum, to_networkx, to_pgmpy, to_pyagrum
 
 if TYPE_CHECKING:
+    from tanbark.export.onnx_graph import to_onnx
     from tanbark.export.scorer import to_python
     from tanbark.export.sql import to_sql
 
@@ -20,6 +21,7 @@ __all__ = [
     "from_pyagrum",
     "read_network",
     "to_networkx",
+    "to_onnx",
     "to_pgmpy",
     "to_pyagrum",
     "to_python",
@@ -27,7 +29,11 @@ __all__ = [
     "write_network",
 ]
 
-_SCORERS = {"to_python": "tanbark.export.scorer", "to_sql": "tanbark.export.sql"}
+_SCORERS = {
+    "to_onnx": "tanbark.export.onnx_graph",
+    "to_python": "tanbark.export.scorer",
+    "to_sql": "tanbark.export.sql",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from tanbark.errors import TanbarkError
 from tanbark.export.notation import (
+    FROM_FILE,
     Reader,
     Room,
+    Tokens,
     annotated,
     check_name,
     checked,
@@ -28,7 +30,6 @@ from tanbark.export.notation import (
     note,
     number_text,
     shaped,
-    tokens,
     words,
 )
 from tanbark.graph import Network
@@ -42,6 +43,7 @@ PATTERN = re.compile(
     r"""|(?P<word>(?:(?!//|/\*)[^\s{}()\[\];,|"])+)""",
     re.DOTALL,
 )
+SPECIAL = re.compile(r"""["/{|\[\]]""")  # what a block of plain rows has not
 
 
 def dumps(network: Network) -> str:
@@ -85,7 +87,7 @@ class _Found:
 
 def loads(text: str) -> Network:
     """Read a network from BIF."""
-    reader, found = Reader(tokens(text, PATTERN)), _Found({}, {}, {}, {}, Room(text))
+    reader, found = Reader(Tokens(text, PATTERN)), _Found({}, {}, {}, {}, Room(text))
     while reader.now.kind != "end":
         if reader.skip("network"):
             reader.skip_past("{")
@@ -173,15 +175,53 @@ def _probability(reader: Reader, found: _Found) -> None:
         fail(line, f"the parents of {name!r} must be different from one another and from it")
     shape = [len(found.columns[each][1]) for each in (*parents, name)]
     table = np.full(found.room.take(shape, name, line), np.nan)
-    reader.expect("{")
-    while not reader.skip("}"):
-        _entry(reader, found, parents, table, name)
+    if not _plain_entries(reader, found, parents, table):
+        reader.expect("{")
+        while not reader.skip("}"):
+            _entry(reader, found, parents, table, name)
     if np.isnan(table).any():
         config = np.argwhere(np.isnan(table))[0][:-1]
         states = [found.columns[p][1][k] for p, k in zip(parents, config, strict=True)]
         fail(line, f"the CPT of {name!r} has no entry for ({', '.join(states)})")
     columns = [found.columns[each][0] for each in (*parents, name)]
     found.tables[name], found.table_lines[name] = (tuple(parents), checked(table, columns, line)), line
+
+
+def _plain_entries(reader: Reader, found: _Found, parents: list[str], table: NDArray[np.float64]) -> bool:
+    """Read a whole probability block at once, if it has nothing but rows of numbers, as nearly all have.
+
+    Whatever else is in it, an error included, is left to the reading token by token; then nothing was read.
+    """
+    block = reader.ahead("}") if reader.at("{") else None
+    if block is None or SPECIAL.search(block) or not block.rstrip().endswith(";"):
+        return False
+    states = [found.columns[parent][1] for parent in parents]
+    places = [{state: k for k, state in enumerate(each) if len(state.split()) == 1} for each in states]
+    rows, numbers, width = list[int](), list[str](), table.shape[-1]
+    for entry in block.split(";")[:-1]:
+        config, _, row_numbers = entry.strip().partition(")" if parents else "table")
+        if config[:1] != ("(" if parents else "") or config.count(",") != max(len(parents) - 1, 0):
+            return False
+        numbers += row_numbers.split(",")
+        row = 0
+        try:
+            for known, size, state in zip(places, table.shape, config[1:].split(","), strict=False):
+                row = row * size + known[state.strip()]
+        except KeyError:
+            return False
+        rows.append(row)
+        if len(numbers) != width * len(rows):
+            return False
+    try:
+        values = np.array(numbers, np.float64).reshape(-1, width)
+    except ValueError:
+        return False
+    if not ((values >= 0).all() and (np.abs(values.sum(axis=1) - 1) <= FROM_FILE).all()):
+        return False
+    table.reshape(-1, width)[rows] = values
+    reader.pass_over(block)
+    reader.expect("}")
+    return True
 
 
 def _entry(reader: Reader, found: _Found, parents: list[str], table: NDArray[np.float64], name: str) -> None:

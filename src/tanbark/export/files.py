@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tanbark.errors import InputError, ModelFileError, OptionError, TanbarkError, find
-from tanbark.export import bif, dot, net, uai, xmlbif
+from tanbark.export import bif, dot, net, uai, xdsl, xmlbif
 from tanbark.files import write_atomic
 from tanbark.graph import Network
 
@@ -32,6 +32,7 @@ FORMATS: dict[str, Format] = {
     "bif": Format(bif.dumps, bif.loads, (".bif",)),
     "xmlbif": Format(xmlbif.dumps, xmlbif.loads, (".xmlbif", ".xml", ".bifxml")),
     "net": Format(net.dumps, net.loads, (".net",)),
+    "xdsl": Format(xdsl.dumps, xdsl.loads, (".xdsl",)),
     "uai": Format(uai.dumps, uai.loads, (".uai",)),
     "dot": Format(dot.dumps, None, (".dot", ".gv")),
     "svg": Format(lambda network: f"{network.svg()}\n", None, (".svg",)),
@@ -51,7 +52,7 @@ def _format(path: Path, name: str | None) -> Format:
 
 
 def read_network(path: PathLike, *, format: str | None = None) -> Network:
-    """Read a network from a BIF, XMLBIF, Hugin NET or UAI file, by its suffix or a named format.
+    """Read a network from a BIF, XMLBIF, Hugin NET, GeNIe XDSL or UAI file, by its suffix or a named format.
 
     A file that is compressed with gzip is decompressed. Errors in a file name the line.
     """
@@ -89,7 +90,7 @@ def _decompressed(raw: bytes) -> bytes:
 
 
 def write_network(network: Network, path: PathLike, *, format: str | None = None) -> None:
-    """Write a network as BIF, XMLBIF, Hugin NET, UAI, DOT or SVG, by the suffix or a named format.
+    """Write a network as BIF, XMLBIF, Hugin NET, GeNIe XDSL, UAI, DOT or SVG, by the suffix or a named format.
 
     The file is written atomically. Probabilities read back to the last bit; UAI has no names.
     """

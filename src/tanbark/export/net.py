@@ -20,6 +20,7 @@ from tanbark.export.notation import (
     Reader,
     Room,
     Token,
+    Tokens,
     annotated,
     check_name,
     checked,
@@ -29,7 +30,6 @@ from tanbark.export.notation import (
     note,
     number_text,
     shaped,
-    tokens,
     words,
 )
 from tanbark.graph import Network
@@ -83,7 +83,7 @@ class _Found:
 
 def loads(text: str) -> Network:
     """Read a network from Hugin NET."""
-    reader, found = Reader(tokens(text, PATTERN)), _Found(room=Room(text))
+    reader, found = Reader(Tokens(text, PATTERN)), _Found(room=Room(text))
     while reader.now.kind != "end":
         if reader.skip("net"):
             _attributes(reader)

@@ -6,11 +6,10 @@ import base64
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -124,8 +123,7 @@ def fail(line: int, message: str) -> NoReturn:
     raise ModelFileError(f"line {line}: {message}")
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A piece of a file: its kind ("word", "string" or "mark"), its text and its line."""
 
     kind: str
@@ -144,31 +142,45 @@ def unquoted(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: ESCAPES.get(match[1], match[1]), text, flags=re.DOTALL)
 
 
-def tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Token]:
-    """Split a text into tokens; the pattern has the groups skip, string, mark and word."""
-    at, line = 0, 1
-    while at < len(text):
-        match = pattern.match(text, at)
-        if match is None or match.end() == at:
-            fail(line, f"expected a name, a number or a mark; got {text[at : at + 20]!r}")
-        kind = match.lastgroup or "skip"
-        if kind == "open":
-            fail(line, "the comment that begins here has no end")
-        if kind == "string":
-            yield Token("string", unquoted(match[0][1:-1]), line)
-        elif kind != "skip":
-            yield Token(kind, match[0], line)
-        line += match[0].count("\n")
-        at = match.end()
-    yield Token("end", "", line)
+class Tokens:
+    """The tokens of a text, one after another; the pattern has the groups skip, string, mark and word."""
+
+    def __init__(self, text: str, pattern: re.Pattern[str]) -> None:
+        self._text, self._pattern, self._at, self._line = text, pattern, 0, 1
+
+    def __iter__(self) -> Iterator[Token]:
+        return self
+
+    def __next__(self) -> Token:
+        while self._at < len(self._text):
+            match, line = self._pattern.match(self._text, self._at), self._line
+            if match is None or match.end() == self._at:
+                fail(line, f"expected a name, a number or a mark; got {self._text[self._at : self._at + 20]!r}")
+            kind, found = match.lastgroup or "skip", match[0]
+            if kind == "open":
+                fail(line, "the comment that begins here has no end")
+            self.pass_over(found)
+            if kind != "skip":
+                return Token(kind, unquoted(found[1:-1]) if kind == "string" else found, line)
+        return Token("end", "", self._line)
+
+    def ahead(self, mark: str) -> str | None:
+        """Return the text from here to the next such mark; None if there is none."""
+        end = self._text.find(mark, self._at)
+        return None if end < 0 else self._text[self._at : end]
+
+    def pass_over(self, text: str) -> None:
+        """Go on behind a text that comes next."""
+        self._at += len(text)
+        self._line += text.count("\n")
 
 
 class Reader:
     """Parser state: the tokens of a file, of which only the next one is held."""
 
-    def __init__(self, found: Iterable[Token]) -> None:
-        self._tokens = iter(found)
-        self.now = next(self._tokens)
+    def __init__(self, found: Tokens) -> None:
+        self._tokens = found
+        self.now = next(found)
 
     def take(self) -> Token:
         """Return the next token and go on."""
@@ -219,6 +231,15 @@ class Reader:
         while not self.skip(mark):
             if self.take().kind == "end":
                 fail(start, f"expected {mark!r} before the end of the file")
+
+    def ahead(self, mark: str) -> str | None:
+        """Return the text between the next token and such a mark; None if there is no such mark."""
+        return self._tokens.ahead(mark)
+
+    def pass_over(self, text: str) -> None:
+        """Go past the next token and the text behind it, as ``ahead`` returned it."""
+        self._tokens.pass_over(text)
+        self.take()
 
 
 def check_name(known: dict[str, Any], name: str, line: int) -> None:

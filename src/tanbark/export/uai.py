@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tanbark.export.notation import Reader, checked, fail, finish, number_text, shaped, tokens
+from tanbark.export.notation import Reader, Tokens, checked, fail, finish, number_text, shaped
 from tanbark.graph import Network
 from tanbark.graph.build import make_column, parents_first
 
@@ -29,7 +29,7 @@ def dumps(network: Network) -> str:
 
 def loads(text: str) -> Network:
     """Read a network from UAI: the last variable of a scope is the child."""
-    reader = Reader(tokens(text, PATTERN))
+    reader = Reader(Tokens(text, PATTERN))
     if not reader.skip("BAYES"):
         fail(reader.now.line, f"expected 'BAYES', got {reader.now}: only Bayesian networks can be read")
     n = _whole(reader, "the number of variables", least=1)

@@ -44,10 +44,10 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def dumps(network: Network) -> str:
     """Write a network as XMLBIF."""
     columns = network.schema.columns
-    names = _spaced(network.dag.names)
+    names = spaced(network.dag.names)
     lines = []
     for node, column in enumerate(columns):
-        states = _spaced(labels(column))
+        states = spaced(labels(column))
         lines += ['<VARIABLE TYPE="nature">', _element("NAME", names[node])]
         lines += [_element("OUTCOME", state) for state in states]
         extra = note(column, (names[node], states), target=node == network.target)
@@ -67,7 +67,7 @@ def _element(tag: str, text: str) -> str:
     return f"<{tag}>{escape(text)}</{tag}>"
 
 
-def _spaced(texts: Sequence[str]) -> list[str]:
+def spaced(texts: Sequence[str]) -> list[str]:
     """Return names or states as they are, or as plain words if spaces of theirs could be lost."""
     whole = all(text and text == " ".join(text.split()) for text in texts)
     for text in texts:

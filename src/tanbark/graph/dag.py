@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 
+from tanbark.arrays import Bools
 from tanbark.errors import InputError, nearest
+from tanbark.graph.cpdag import Cpdag, adjacency, find_cpdag, hamming_distance
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,51 @@ class Dag:
     def n_arcs(self) -> int:
         """Number of arcs."""
         return sum(map(len, self.parents))
+
+    @property
+    def max_parents(self) -> int:
+        """The most parents of a node.
+
+        >>> Dag.augmented("ABC", [(), (0,)]).max_parents
+        2
+        """
+        return max(map(len, self.parents), default=0)
+
+    def blanket_edges(self, node: str | int | None = None) -> int:
+        """Count the arcs into a node and into its children: those of its Markov blanket that its posterior rests on.
+
+        By default the node is the last one, which is the class in the graphs of classifiers.
+
+        >>> Dag.from_arcs([("A", "B"), ("B", "C"), ("C", "D"), ("E", "D")], "ABDEC").blanket_edges()
+        3
+        """
+        index = len(self.names) - 1 if node is None else self.index(node)
+        return sum(len(self.parents[member]) for member in (index, *self.children[index]))
+
+    def adjacency(self) -> Bools:
+        """Return an (n, n) array that is True at (a, b) where there is an arc from a to b."""
+        return adjacency(self)
+
+    def cpdag(self) -> Cpdag:
+        """Return the equivalence class of the graph: the arcs that all its members have, and the other edges.
+
+        >>> Dag.from_arcs([("A", "C"), ("B", "C"), ("D", "A")], "ABCD").cpdag().undirected
+        (('A', 'D'),)
+        """
+        return find_cpdag(self)
+
+    def hamming_distance(self, other: Dag, *, equivalence: bool = False) -> int:
+        """Return the structural Hamming distance: the pairs of columns that are joined otherwise than in another graph.
+
+        An arc too many, one too few and one that points the other way count 1 each. With ``equivalence`` the
+        equivalence classes are compared, so that a direction that data cannot show does not count.
+
+        >>> first, second = Dag.from_arcs([("A", "B")], "ABC"), Dag.from_arcs([("B", "A"), ("A", "C")], "ABC")
+        >>> first.hamming_distance(second), first.hamming_distance(second, equivalence=True)
+        (2, 1)
+        """
+        pair = (self.cpdag(), other.cpdag()) if equivalence else (self, other)
+        return hamming_distance(*pair)
 
     def index(self, node: str | int) -> int:
         """Find a node by name or index."""

@@ -88,6 +88,45 @@ class Network:
 
         return from_tables(states, tables, target=target)
 
+    @classmethod
+    def random(
+        cls, n_features: int, *, kind: str = "anb", width: int = 2, n_states: Any = 2, n_classes: int = 2,
+        concentration: float = 1.0, random_state: Any = None,
+    ) -> Network:  # fmt: skip
+        """Draw a network with random arcs and CPTs, the class last.
+
+        Parameters
+        ----------
+        n_features : int
+        kind : {"anb", "tan", "naive", "tree", "dag"}, default "anb"
+            The class is a parent of every feature, beside a graph of the features, a tree, or nothing; or a tree or a
+            graph over all columns, the class at a random place.
+        width : int, default 2
+            Of "anb" and "dag": the parents of a node (those of the first ones are fewer, and the class is not counted),
+            which are a clique, so that it is also the tree-width of the drawn graph.
+        n_states : int or (least, most), default 2
+            States of a feature.
+        n_classes : int, default 2
+        concentration : float, default 1.0
+            Parameter of the symmetric Dirichlet distribution of every row of a CPT: near 0 they are nearly
+            deterministic, and large ones nearly uniform.
+        random_state : int, Generator or None
+
+        Examples
+        --------
+        >>> network = Network.random(10, kind="dag", width=3, n_states=(2, 4), random_state=0)
+        >>> network.dag.max_parents, network.is_augmented_naive
+        (3, False)
+        >>> len(network.sample(100, random_state=0))
+        100
+        """
+        from tanbark.graph.random import random_network
+
+        return random_network(
+            n_features, kind=kind, width=width, n_states=n_states, n_classes=n_classes, concentration=concentration,
+            random_state=random_state,
+        )  # fmt: skip
+
     @property
     def target(self) -> int:
         """Index of the class, or -1."""
@@ -161,15 +200,18 @@ class Network:
 
     @overload
     def query(
-        self, targets: Targets, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None
-    ) -> Posterior: ...
+        self, targets: Targets, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None,
+        method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
+    ) -> Posterior: ...  # fmt: skip
     @overload
     def query(
-        self, targets: Targets, evidence: Any, *, soft: Evidence = None, max_entries: int | None = None
-    ) -> Posteriors: ...
+        self, targets: Targets, evidence: Any, *, soft: Evidence = None, max_entries: int | None = None,
+        method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
+    ) -> Posteriors: ...  # fmt: skip
     def query(
-        self, targets: Targets, evidence: Any = None, *, soft: Evidence = None, max_entries: int | None = None
-    ) -> Posterior | Posteriors:
+        self, targets: Targets, evidence: Any = None, *, soft: Evidence = None, max_entries: int | None = None,
+        method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
+    ) -> Posterior | Posteriors:  # fmt: skip
         """Return the joint posterior of some variables.
 
         Parameters
@@ -181,6 +223,12 @@ class Network:
             Virtual evidence: for every state, in order or by name, how likely the observation is under it.
         max_entries : int, optional
             Raise an error where a factor would be larger than this (2**27 entries); see :meth:`query_cost`.
+        method : {"exact", "auto", "likelihood-weighting", "gibbs"}, default "exact"
+            "auto" is exact where no factor is too large, and otherwise samples. The posterior's ``method`` is the one
+            that was used, and its ``errors`` are the standard errors of a sampled one.
+        n_samples : int, default 100,000
+            Samples of the methods that draw.
+        random_state : int or Generator, default 0
 
         Returns
         -------
@@ -190,7 +238,10 @@ class Network:
         """
         from tanbark.inference import queries
 
-        return queries.query(self, targets, evidence, soft=soft, max_entries=max_entries)
+        return queries.query(
+            self, targets, evidence, soft=soft, max_entries=max_entries, method=method, n_samples=n_samples,
+            random_state=random_state,
+        )  # fmt: skip
 
     def query_cost(self, targets: Targets, evidence: Iterable[str] = (), *, soft: Iterable[str] = ()) -> Cost:
         """Return the cost of a query, without running it; only the names in the evidence matter."""
@@ -238,6 +289,29 @@ class Network:
 
         rows = queries.probability_of_evidence(self, data, soft=None, log=True, max_entries=max_entries)
         return rows if per_row else float(np.sum(rows))
+
+    def mutual_information(
+        self, x: Targets, y: Targets, given: Targets = (), *, unit: str = "nats", max_entries: int | None = None
+    ) -> float:
+        """Return the mutual information I(x; y | given) of variables in the network, exactly; in "nats" or "bits".
+
+        >>> tables = {"A": [0.5, 0.5], "B": (("A",), [[1, 0], [0, 1]])}
+        >>> Network.from_tables(dict.fromkeys("AB", (0, 1)), tables).mutual_information("A", "B", unit="bits")
+        1.0
+        """
+        from tanbark.inference import divergence
+
+        return divergence.mutual_information(self, x, y, given, unit=unit, max_entries=max_entries)
+
+    def kl_divergence(self, other: Network, *, unit: str = "nats", max_entries: int | None = None) -> float:
+        """Return the Kullback-Leibler divergence of this network from another over the same columns, exactly.
+
+        It is the sum over families of the expected logarithms of the CPTs, in "nats" or "bits"; infinite where
+        ``other`` excludes what is possible here.
+        """
+        from tanbark.inference import divergence
+
+        return divergence.kl_divergence(self, other, unit=unit, max_entries=max_entries)
 
     def sample(
         self, n: int, evidence: Evidence = None, *, soft: Evidence = None, random_state: Any = None,

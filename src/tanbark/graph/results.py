@@ -32,7 +32,8 @@ class Posterior:
 
     ``values`` has an axis per variable, in the order of ``variables``; ``np.asarray`` returns it. A state, or a
     tuple of states, picks a probability; ``frame`` has a row per combination of states. A session or a notebook shows
-    it with bars, ``print`` the numbers alone.
+    it with bars, ``print`` the numbers alone. ``method`` is "exact", or what it was estimated by, and ``errors`` are
+    then the Monte-Carlo standard errors of ``values``.
 
     Examples
     --------
@@ -53,6 +54,8 @@ class Posterior:
     variables: tuple[str, ...]
     states: tuple[tuple[Level, ...], ...]
     values: Floats
+    method: str = "exact"
+    errors: Floats | None = None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
         return np.array(self.values, dtype=dtype, copy=copy)
@@ -74,7 +77,7 @@ class Posterior:
         axes = [self.variables.index(name) for name in variables]
         others = tuple(axis for axis in range(len(self.variables)) if axis not in axes)
         summed = self.values.sum(axis=others).transpose(np.argsort(np.argsort(axes)))
-        return Posterior(tuple(variables), tuple(self.states[axis] for axis in axes), summed)
+        return Posterior(tuple(variables), tuple(self.states[axis] for axis in axes), summed, self.method)
 
     def most_likely(self) -> dict[str, Level]:
         """Return the most probable combination of states; ties go to the first."""
@@ -107,7 +110,14 @@ class Posterior:
             for row in rows
         ]  # fmt: skip
         more = self.values.size - ROWS_SHOWN
-        return "\n".join([*lines, f"… and {more:,} more"] if more > 0 else lines)
+        return "\n".join([*lines, *([f"… and {more:,} more"] if more > 0 else []), *self._note()])
+
+    def _note(self) -> list[str]:
+        """Name the method of an estimate, and its standard error."""
+        if self.method == "exact":
+            return []
+        error = "" if self.errors is None else f", standard error up to {self.errors.max():.2g}"
+        return [f"by {self.method}{error}"]
 
     def _shown(self) -> tuple[list[str], list[list[str]], dict[str, Any]]:
         name, first = _free_name("probability", self.variables), self.values.ravel()[: ROWS_SHOWN + 1].tolist()
@@ -121,11 +131,11 @@ class Posterior:
 
     def __repr__(self) -> str:
         heads, lines, options = self._shown()
-        return text_table(heads, lines, **options)
+        return "\n".join([text_table(heads, lines, **options), *self._note()])
 
     def _repr_html_(self) -> str:
         heads, lines, options = self._shown()
-        return html_table("", heads, lines, **options)
+        return html_table("".join(self._note()), heads, lines, **options)
 
 
 def _free_name(name: str, taken: Sequence[str]) -> str:

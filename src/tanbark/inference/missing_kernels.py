@@ -13,9 +13,10 @@ import numpy as np
 
 from tanbark.arrays import Array, Bools, Floats, Integers
 from tanbark.graph.kernels import find_root, join_roots
+from tanbark.inference.factors.order_kernels import mark_ancestors
 from tanbark.inference.layout import Factors, FlatNetwork
-from tanbark.inference.order_kernels import mark_ancestors
 from tanbark.machine import kernel
+from tanbark.stopping import stopping
 
 SAFE = 1e-200  # a sum below this may have lost digits: the row is left to a computation in logarithms
 
@@ -69,6 +70,8 @@ def add_enumerated(
     opened, joint = np.empty(n_families, np.int64), np.empty(n_classes)
     group = _make_group(n_columns, n_families, len(cpts.columns), n_classes)
     for row in range(top, bottom):
+        if stopping():
+            return
         _mark(codes, flat, row, seen)
         joint[:] = 0.0
         n_open = 0

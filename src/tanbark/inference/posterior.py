@@ -19,6 +19,7 @@ from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table import missing_code
 
 MOST_STATES = 1 << 14  # joint states of a group of missing columns that are enumerated row by row
+LONG_ROWS = 256  # from so many rows with missing values on a prediction can be interrupted
 MAX_ENTRIES = 1 << 27  # entries of the largest factor of an elimination
 ADVICE = "Fill some of these missing values, or use a structure with fewer parents."
 
@@ -108,13 +109,13 @@ def _add_enumerated(network: Network, codes: Codes, out: Floats, threads: int) -
     def work(low: int, high: int) -> None:
         missing_kernels.add_enumerated(codes, flat, logarithms, most, low, high, out, left)
 
-    run_threads(work, row_blocks(len(out), threads, smallest=256), threads)
+    run_threads(work, row_blocks(len(out), threads, smallest=256), threads, long=len(out) > LONG_ROWS)
     return np.flatnonzero(left)
 
 
 def _add_eliminated(network: Network, codes: Codes, rows: Integers, out: Floats, threads: int) -> None:
     """Add some rows by variable elimination, planned once for all rows with the same missing columns."""
-    from tanbark.inference import elimination
+    from tanbark.inference.factors import elimination
 
     target = network.target
     part = codes[:, rows].T
@@ -130,6 +131,8 @@ def _add_eliminated(network: Network, codes: Codes, rows: Integers, out: Floats,
 @once_per_network
 def class_log_prior(network: Network) -> Floats:
     """Return log P(class) before anything is observed."""
+    if network.exponents is None and not network.dag.parents[network.target]:
+        return network.log_tables[network.target]
     found: Floats = joint_log_proba(network, np.full((network.target, 1), 255, np.uint8))[0]
     return found
 

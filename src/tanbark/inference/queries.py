@@ -1,4 +1,4 @@
-"""Questions to a network: posteriors, explanations and probabilities, exactly."""
+"""Questions to a network: posteriors, explanations and probabilities, exactly; posteriors also by sampling."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Array, Floats
-from tanbark.errors import ImpossibleEvidenceError, InputError
+from tanbark.checks import check_count
+from tanbark.errors import ImpossibleEvidenceError, InputError, TableTooLargeError, find
 from tanbark.graph import Assignment, Cost, Network, Posterior, Posteriors
-from tanbark.inference import elimination as engine
+from tanbark.inference import approximate
 from tanbark.inference.evidence import (
     column_index,
     is_batch,
@@ -21,29 +22,56 @@ from tanbark.inference.evidence import (
     read_soft,
     target_indices,
 )
+from tanbark.inference.factors import elimination as engine
 from tanbark.table import Level
 
 Soft = dict[int, Floats]
 
 
+METHODS = ("exact", "auto", "likelihood-weighting", "gibbs")
+N_SAMPLES = 100_000
+
+
 def query(
-    network: Network, targets: Any, evidence: Any = None, *, soft: Any = None, max_entries: int | None = None
-) -> Posterior | Posteriors:
+    network: Network, targets: Any, evidence: Any = None, *, soft: Any = None, max_entries: int | None = None,
+    method: str = "exact", n_samples: int = N_SAMPLES, random_state: Any = 0,
+) -> Posterior | Posteriors:  # fmt: skip
     """Return the joint posterior of the targets; see :meth:`Network.query`."""
+    find("method", method, dict.fromkeys(METHODS))
     wanted = target_indices(network, targets)
     levels = names(network).levels
     called = tuple([network.dag.names[column] for column in wanted])
     states = tuple([levels[column] for column in wanted])
     if is_batch(evidence):
+        if method not in ("exact", "auto"):
+            msg = f"method={method!r} takes one row of evidence at a time, as a dict; a frame is answered exactly."
+            raise InputError(msg)
         return Posteriors(called, states, _query_rows(network, wanted, evidence, soft, max_entries))
     known = read_evidence(network, evidence)
     softly, _ = read_soft(network, soft, known)
     _refuse_known(network, wanted, known)
-    made = engine.plan(network, (wanted, (), tuple(known), tuple(softly), False), max_entries)
+    pattern = (wanted, (), tuple(known), tuple(softly), False)
+    if method not in ("exact", "auto") or (method == "auto" and not _fits(network, pattern, max_entries)):
+        check_count("n_samples", n_samples, least=2)
+        rng = np.random.default_rng(random_state)
+        asked = approximate.Asked(wanted, known, softly)
+        used, found = approximate.estimate(network, asked, method, int(n_samples), rng)
+        shape = [network.schema.cardinalities[column] for column in wanted]
+        return Posterior(called, states, found.values.reshape(shape), used, found.errors.reshape(shape))
+    made = engine.plan(network, pattern, max_entries)
     values, total, scale, _ = _run_one(made, known, softly)
     if scale == -math.inf:
         raise impossible(network, known, softly)
     return Posterior(called, states, (values / total).reshape(made.out_shape))
+
+
+def _fits(network: Network, pattern: engine.Pattern, max_entries: int | None) -> bool:
+    """Return whether an exact posterior needs no factor that is too large."""
+    try:
+        engine.plan(network, pattern, max_entries)
+    except TableTooLargeError:
+        return False
+    return True
 
 
 def _refuse_known(network: Network, wanted: Iterable[int], known: Iterable[int]) -> None:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from tanbark.arrays import Array
 from tanbark.checks import check_count
 from tanbark.graph import Network
-from tanbark.inference import elimination as engine
-from tanbark.inference import queries, run_kernels
+from tanbark.inference import queries
 from tanbark.inference.evidence import read_evidence, read_soft
+from tanbark.inference.factors import elimination as engine
+from tanbark.inference.factors import run_kernels
 from tanbark.inference.layout import FlatNetwork
 from tanbark.machine import blocks
 from tanbark.table.frames import make_frame

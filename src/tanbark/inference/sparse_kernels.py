@@ -9,6 +9,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.inference.sparse_network import RowFactors, SparseNetwork
 from tanbark.machine import kernel
+from tanbark.stopping import stopping
 
 MOST_AXES = 14  # columns of a factor: binary columns reach the limit of entries first
 VARIABLE, SUMMED = 1, 2  # a missing column with observed descendants; one that is eliminated already
@@ -54,6 +55,8 @@ def add_rows(
     role = np.zeros(n_features, np.int64)
     depths = np.zeros(n_features, np.int64)
     for row in range(top, bottom):
+        if stopping():
+            return
         missing = False
         for f in range(n_features):
             states[f] = np.int64(codes[f, row])

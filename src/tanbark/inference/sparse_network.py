@@ -13,6 +13,7 @@ from tanbark.params.hierarchical.context_tree import ContextTree
 
 MOST_ENTRIES = 1 << 14  # entries, all classes together, of the largest factor of a row
 WORKSPACE = 1 << 19  # entries of all factors of a row
+LONG_ROWS = 256  # from so many rows on a prediction can be interrupted
 MOST_SUMMED = 48  # missing columns of a row that are summed out; beyond, families leave out missing parents
 
 
@@ -97,5 +98,5 @@ def log_likelihoods(network: SparseNetwork, codes: Codes, *, n_jobs: int | None 
     def work(low: int, high: int) -> None:
         sparse_kernels.add_rows(codes, network, MOST_ENTRIES, MOST_SUMMED, np.empty(WORKSPACE), low, high, out)
 
-    run_threads(work, row_blocks(len(out), threads, smallest=256), threads)
+    run_threads(work, row_blocks(len(out), threads, smallest=256), threads, long=len(out) > LONG_ROWS)
     return out

@@ -15,7 +15,7 @@ from tanbark.counts import CountEngine
 from tanbark.errors import OptionError, TableTooLargeError
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
-from tanbark.params.smoothing import Smoothing
+from tanbark.params.smoothing import Hierarchical, HierarchicalFamily, Smoothing, fit_family
 from tanbark.table import Schema
 
 FEW_STATES, MANY_CELLS = 7, 1 << 10  # numpy adds up to seven numbers in their order, however it walks
@@ -43,8 +43,12 @@ def estimate(counts: NDArray[Any], axis: int, smoothing: Smoothing, *, stacked: 
     [[0.75, 0.25], [0.5, 0.5]]
     """
     n = counts.astype(np.float64)
-    states = n.shape[axis]
-    smooth = n + smoothing.mass(n, axis, stacked=stacked)
+    return _normalized(n + smoothing.mass(n, axis, stacked=stacked), axis)
+
+
+def _normalized(smooth: Floats, axis: int) -> Floats:
+    """Divide by the sums over an axis; what adds up to zero becomes uniform."""
+    states = smooth.shape[axis]
     sums = _sum_over(smooth, axis)
     if (sums > 0).all():
         return np.asarray(smooth / sums)
@@ -87,12 +91,41 @@ def fit(
     estimates = list(tables)
     alike: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for node, parents in enumerate(dag.parents):
-        axis = family_axes(parents, node, schema.target).index(node)
+        columns = family_axes(parents, node, schema.target)
+        axis = columns.index(node)
+        if smoothing.by_column:
+            n = tables[node].astype(np.float64)
+            estimates[node] = _normalized(n + smoothing.mass_at(n, columns, node, schema), axis)
+            continue
         alike.setdefault((axis, tables[node].shape), []).append(node)
     for (axis, _), nodes in alike.items():
         found = estimate(np.stack([tables[node] for node in nodes]), axis + 1, smoothing, stacked=True)
         for node, table in zip(nodes, found, strict=True):
             estimates[node] = table
+    return _with_prior(schema, dag, estimates, class_prior)
+
+
+def fit_with_trees(
+    schema: Schema, dag: Dag, tables: Sequence[NDArray[Any]], smoothing: Smoothing, *, class_prior: Floats | None = None
+) -> tuple[Network, dict[int, HierarchicalFamily]]:
+    """Estimate the same network, and return the context trees of all nodes with hierarchical smoothing and parents."""
+    if not isinstance(smoothing, Hierarchical):
+        return fit(schema, dag, tables, smoothing, class_prior=class_prior), {}
+    estimates: list[Floats] = []
+    trees: dict[int, HierarchicalFamily] = {}
+    for node, table in enumerate(tables):
+        axis = family_axes(dag.parents[node], node, schema.target).index(node)
+        if table.ndim == 1 or not table.size:
+            estimates.append(estimate(table, axis, smoothing))
+        else:
+            trees[node], mass = fit_family(table, axis)
+            estimates.append(_normalized(table + mass, axis))
+    return _with_prior(schema, dag, estimates, class_prior), trees
+
+
+def _with_prior(schema: Schema, dag: Dag, estimates: Sequence[Floats], class_prior: Floats | None) -> Network:
+    """Return a network whose CPT of the class is the one that was given, if any."""
+    estimates = list(estimates)
     if class_prior is not None:
         if dag.parents[schema.target]:
             names = [dag.names[p] for p in dag.parents[schema.target]]

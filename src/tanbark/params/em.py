@@ -44,9 +44,10 @@ def log_prior(network: Network, smoothing: Smoothing, fixed: Sequence[int] = ())
     r"""Sum :math:`a_{ijk} \ln \theta_{ijk}`, what the prior adds to the objective; ``fixed`` CPTs add nothing."""
     total = 0.0
     for node, table in enumerate(network.tables):
-        mass = smoothing.mass(table, network.axes(node).index(node))
+        mass = smoothing.mass_at(table, network.axes(node), node, network.schema)
         if np.any(mass > 0) and node not in fixed:
-            total += float(mass) * float(np.log(table).sum())
+            wide = np.broadcast_to(mass, table.shape)
+            total += float((wide[wide > 0] * np.log(table[wide > 0])).sum())
     return total
 
 

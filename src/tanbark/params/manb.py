@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from tanbark.arrays import Floats
 from tanbark.params.dirichlet import estimate
@@ -43,6 +42,8 @@ def arc_posterior(counts: NDArray[Any], alpha: float, prior: float) -> float:
         return float(prior)
     table = np.asarray(counts, dtype=float).T
     gain = log_marginal(table, alpha=alpha) - log_marginal(table.sum(axis=0)[None], alpha=alpha)
+    from scipy.special import expit
+
     return float(expit(gain + np.log(prior) - np.log1p(-prior)))
 
 

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,13 +93,29 @@ def _finite(text: str) -> float:
 
 def smoothing_document(smoothing: Smoothing) -> dict[str, Any]:
     """Write a smoothing as JSON."""
-    return {"part": type(smoothing).__name__, "options": smoothing.get_params()}
+    options = {name: _plain(value) for name, value in smoothing.get_params().items()}
+    return {"part": type(smoothing).__name__, "options": options}
+
+
+def _plain(value: Any) -> Any:
+    """Write an option as JSON, a mapping as pairs since its keys need not be strings."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _read_plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_read_plain(key): _read_plain(item) for key, item in value["pairs"]}
+    return [_read_plain(item) for item in value] if isinstance(value, list) else value
 
 
 def read_smoothing(document: Any) -> Smoothing:
     """Read a smoothing from its JSON."""
     known = {cls.__name__: cls for cls in Smoothing.__subclasses__()}
-    return known[document["part"]](**document["options"]).check()
+    return known[document["part"]](**{name: _read_plain(value) for name, value in document["options"].items()}).check()
 
 
 def read_schema(document: Any) -> Schema:

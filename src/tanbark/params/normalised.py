@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from tanbark.arrays import Array, Codes, Floats
@@ -138,6 +137,8 @@ class Objective:
 
     def maximise(self, *, max_iter: int, tol: float) -> Optimum:
         """Maximise by L-BFGS from the values of the network on; ``tol`` bounds the gradient per row."""
+        from scipy.optimize import minimize
+
         unchanged = tuple(np.zeros(0) for _ in self._network.tables)
         if not self.n_changes:
             return Optimum(unchanged, 0, True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
 
 from tanbark.arrays import Array, Floats
 
@@ -37,6 +36,8 @@ def fit_temperature(evidence: Floats, log_prior: Floats, labels: Array, weights:
 
     def objective(log_tau: float) -> float:
         return log_loss(log_prior + np.exp(log_tau) * evidence, labels, weights) + PULL * log_tau**2
+
+    from scipy.optimize import minimize_scalar
 
     found = minimize_scalar(objective, bounds=(COLDEST, WARMEST), method="bounded", options={"xatol": 1e-4})
     return float(np.exp(found.x))
@@ -73,5 +74,7 @@ def pool_weights(evidence: Floats, log_prior: Floats, labels: Array, weights: Fl
         return float(losses @ shares + pull * ((found - start) ** 2).sum()), gradient
 
     bounds = [(0.0, None)] * n_members
+    from scipy.optimize import minimize
+
     found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS})
     return np.asarray(found.x)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from tanbark.arrays import Floats
 from tanbark.checks import check_at_least
 from tanbark.errors import OptionError, find
-from tanbark.graph.spanning import falling_order
-from tanbark.params.hierarchical.context_tree import ContextTree, fit_tree
-from tanbark.scores import conditional_mutual_information
+from tanbark.machine import for_work
+from tanbark.params.expert import by_class, check_columns, distribution, numbers
+from tanbark.params.hierarchical.context_tree import ContextTree
+from tanbark.table import Schema
 
 LARGEST_ALPHA = 1e100
+MOST_INTERPRETED = 2000  # cells of hierarchical CPTs that are computed before Numba would be imported
 
 
 @dataclass
@@ -30,6 +32,15 @@ class Smoothing:
     """What is added to the counts of a family; the options are checked when a classifier is fitted."""
 
     uses_counts: ClassVar[bool] = False  # whether the prior depends on the counts
+
+    @property
+    def by_column(self) -> bool:
+        """Whether the prior of a column depends on its name, so that ``mass`` alone does not know it."""
+        return False
+
+    def mass_at(self, counts: NDArray[Any], columns: tuple[int, ...], node: int, schema: Schema) -> float | Floats:
+        """Return ``mass`` for the family of a column of a schema, whose axes are ``columns``."""
+        return self.mass(counts, columns.index(node))
 
     def mass(self, counts: NDArray[Any], axis: int, *, stacked: bool = False) -> float | Floats:
         """Return the parameters of the Dirichlet prior: one number for all cells, or an array that broadcasts.
@@ -122,6 +133,9 @@ class MEstimate(Smoothing):
     ----------
     m : float, default 1.0
         Pseudo-rows per parent configuration; 0 is maximum likelihood.
+    distributions : dict of column names to distributions, optional
+        p of columns where it is known: probabilities by state, or in the order of the states. The class has the name of
+        ``y``, or "class". Other columns have the p above.
 
     Notes
     -----
@@ -131,10 +145,96 @@ class MEstimate(Smoothing):
 
     uses_counts: ClassVar[bool] = True
     m: float = 1.0
+    distributions: Any = None
 
     def mass(self, counts: NDArray[Any], axis: int, *, stacked: bool = False) -> float | Floats:
         """Return m times the marginal distribution of the node."""
         return self.m * _marginal(counts, axis, stacked)
+
+    @property
+    def by_column(self) -> bool:
+        """Whether some columns have a prior of their own."""
+        return self.distributions is not None
+
+    def mass_at(self, counts: NDArray[Any], columns: tuple[int, ...], node: int, schema: Schema) -> float | Floats:
+        """Return m times the prior of the column, if it has one, or its marginal distribution."""
+        name, axis = schema.names[node], columns.index(node)
+        if self.distributions is None:
+            return self.mass(counts, axis)
+        check_columns("distributions", self.distributions, schema)
+        if name not in self.distributions:
+            return self.mass(counts, axis)
+        known = distribution("distributions", self.distributions[name], schema.columns[node])
+        return self.m * known.reshape([-1 if k == axis else 1 for k in range(counts.ndim)])
+
+    def check(self) -> Self:
+        """Validate m; distributions are read when the columns are known."""
+        check_at_least("m", self.m, 0, LARGEST_ALPHA)
+        return self
+
+
+@dataclass
+class PriorCounts(Smoothing):
+    r"""Rows that an expert has in mind: counts of every column by class, added to those of the data.
+
+    A column with further parents has them spread evenly over their configurations, so that the expert's rows count as
+    often as they were given: :math:`(N_{jck} + a_{ck} / q) / (N_{jc} + a_c / q)`, with the q configurations of
+    the other parents.
+
+    Parameters
+    ----------
+    counts : dict of column names to counts
+        For a feature, ``{label: {state: rows}}``, or lists in the order of the labels and states; for the class,
+        ``{label: rows}``.
+    alpha : float, default 1.0
+        Pseudo-counts per cell of the columns that are not named.
+
+    Notes
+    -----
+    Heckerman, Geiger and Chickering (1995), section 6, on priors from an equivalent sample.
+
+    Examples
+    --------
+    >>> import tanbark as tb
+    >>> expert = tb.PriorCounts({"x0": {"ham": {"no": 9, "yes": 1}, "spam": {"no": 2, "yes": 8}}})
+    >>> clf = tb.NaiveBayes(parameters=expert).fit([["no"], ["yes"]], ["ham", "spam"])
+    >>> clf.network_.table("x0").round(3).tolist()
+    [[0.909, 0.182], [0.091, 0.818]]
+    """
+
+    counts: Any = None
+    alpha: float = 1.0
+
+    def mass(self, counts: NDArray[Any], axis: int, *, stacked: bool = False) -> float | Floats:
+        """Return the pseudo-count of columns that are not named."""
+        return self.alpha
+
+    @property
+    def by_column(self) -> bool:
+        """Whether any column is named."""
+        return bool(self.counts)
+
+    def mass_at(self, counts: NDArray[Any], columns: tuple[int, ...], node: int, schema: Schema) -> float | Floats:
+        """Return the expert's counts of a family, spread over the configurations of other parents."""
+        if not self.counts:
+            return self.alpha
+        check_columns("counts", self.counts, schema)
+        name, target = schema.names[node], schema.target
+        if name not in self.counts:
+            return self.alpha
+        if node == target:
+            given = numbers("counts", self.counts[name], schema.columns[node])
+        else:
+            given = by_class("counts", self.counts[name], schema.columns[node], schema.columns[target])
+            given = given if target in columns else given.sum(axis=1)
+        kept = [k for k, column in enumerate(columns) if column == node or (column == target and node != target)]
+        shape = [counts.shape[k] if k in kept else 1 for k in range(counts.ndim)]
+        return np.asarray(given.reshape(shape) * (given.size / counts.size))
+
+    def check(self) -> Self:
+        """Validate the pseudo-count; the counts are read when the columns are known."""
+        check_at_least("alpha", self.alpha, 0, LARGEST_ALPHA)
+        return self
 
 
 def _marginal(n: Floats, axis: int, stacked: bool) -> Floats:
@@ -182,30 +282,52 @@ class Hierarchical(Smoothing):
             return 0.5
         from tanbark.params.hierarchical import hierarchical_kernels as kernels
 
-        orders = np.array([parent_order(family, node) for family in families], np.int64)
         flat = np.ascontiguousarray(families).reshape(len(families), -1)
         found = np.empty(flat.shape)
-        kernels.prior_masses(flat, shape, node, orders, found)
+        masses = for_work(kernels.prior_masses, flat.size, MOST_INTERPRETED)
+        masses(flat, shape, node, found)
         return found.reshape(counts.shape)
 
 
-def context_tree(counts: NDArray[Any], axis: int) -> tuple[ContextTree, list[int]]:
-    """Return the contexts of a family with hierarchical smoothing, and the axes of its parents as contexts grow."""
-    table = np.asarray(counts, dtype=np.float64)
-    order = parent_order(table, axis)
-    cells = np.ascontiguousarray(np.nonzero(table))
-    tree, _ = fit_tree(cells, axis, order, table.shape, table[table > 0], least_rows=0.0)
-    return tree, order
+class HierarchicalFamily(NamedTuple):
+    """The contexts of a family with hierarchical smoothing, and the axes of its parents as contexts grow."""
+
+    tree: ContextTree
+    order: list[int]
 
 
-def parent_order(counts: Floats, node: int) -> list[int]:
+def context_tree(counts: NDArray[Any], axis: int) -> HierarchicalFamily:
+    """Return the contexts of a family with at least one parent, and the axes of its parents as contexts grow."""
+    return fit_family(counts, axis)[0]
+
+
+def fit_family(counts: NDArray[Any], axis: int) -> tuple[HierarchicalFamily, Floats]:
+    """Return the contexts of a family with at least one parent, and the prior mass of its cells."""
+    from tanbark.params.hierarchical import hierarchical_kernels as kernels
+
+    flat, shape = np.asarray(counts, np.float64).ravel(), np.array(counts.shape, np.int64)
+    order = kernels.order_parents(flat, shape, axis)
+    tree, mass = kernels.fit_family(flat, shape, axis, order)
+    return HierarchicalFamily(ContextTree(*tree), order.tolist()), mass.reshape(counts.shape)
+
+
+def parent_order(counts: NDArray[Any], node: int) -> list[int]:
     """Order the axes of the parents: the class, the only axis after the node, and the rest by falling information."""
-    given, others = list(range(node + 1, counts.ndim)), list(range(node))
-    if len(others) > 1:
-        tables = [counts.sum(axis=tuple(k for k in others if k != parent)) for parent in others]
-        pairs = [table.reshape(*table.shape[:2], -1) for table in tables]
-        others = falling_order(np.array([conditional_mutual_information(pair) for pair in pairs])).tolist()
-    return given + others
+    if node < 2:
+        return [*range(node + 1, counts.ndim), *range(node)]
+    from tanbark.params.hierarchical import hierarchical_kernels as kernels
+
+    flat, shape = np.asarray(counts, np.float64).ravel(), np.array(counts.shape, np.int64)
+    order: list[int] = kernels.order_parents(flat, shape, node).tolist()
+    return order
+
+
+def class_information(counts: NDArray[Any], node: int) -> float:
+    """Return the mutual information of a node with the class, the last axis of its family."""
+    from tanbark.params.hierarchical import hierarchical_kernels as kernels
+
+    flat, shape = np.asarray(counts, np.float64).ravel(), np.array(counts.shape, np.int64)
+    return float(kernels.class_gain(flat, shape, node))
 
 
 SHORT_FORMS: dict[str, Callable[[], Smoothing]] = {

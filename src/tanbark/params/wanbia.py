@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from tanbark.arrays import Codes, Floats
@@ -75,6 +74,8 @@ def optimize(
     objective: Objective, n: int, *, bounds: tuple[float | None, float | None], max_iter: int, tol: float
 ) -> Fitted:
     """Maximise the objective from weights of one by L-BFGS-B."""
+    from scipy.optimize import minimize
+
     scale = 1.0 / objective.total_weight
 
     def negative(w: Floats) -> tuple[float, Floats]:

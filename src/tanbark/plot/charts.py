@@ -25,7 +25,8 @@ def plot_comparison(comparison: Comparison, *, ax: Any = None) -> Any:
 
     The bars are those of ``comparison.groups()``: no two models under a bar differ by its test, all pairs adjusted
     together by Hommel's method. The line above is Nemenyi's critical difference of ranks, for scores of independent
-    data sets. The title names the metric and which values of it are better.
+    data sets. The title names the metric and which values of it are better. Where the comparison has a control, models
+    that differ from it at ``comparison.significance`` have a star.
 
     Parameters
     ----------
@@ -53,6 +54,10 @@ def plot_comparison(comparison: Comparison, *, ax: Any = None) -> Any:
     half = (k + 1) // 2
     depth = 0.55 + 0.22 * len(groups)
     title = f"mean ranks by {short(comparison.title(), 60)}"
+    if comparison.control is not None:
+        found = zip(names, comparison.p_values[order], strict=True)
+        names = [f"{name}*" if p <= comparison.significance else name for name, p in found]
+        title += f"; * differs from {short(comparison.control, MODEL)}"
     left, right = room([f"{name}  00.00 " for name in names[:half]], 9), room([f" 00.00  {n}" for n in names[half:]], 9)
     ax = axes(ax, max(left + LINE + right + 0.2, room([title], 10) + 0.4), 1.4 + 0.28 * half + 0.2 * len(groups))
     _rank_axis(ax, k)
@@ -90,7 +95,7 @@ def _rank_axis(ax: Any, k: int) -> None:
 
 def _critical_difference(ax: Any, comparison: Comparison, lowest: float) -> None:
     width = comparison.critical_difference
-    if comparison.test != "wilcoxon" or not width < len(comparison.names) - 1:
+    if comparison.test == "resampled-t" or not width < len(comparison.names) - 1:
         return
     ax.hlines(-0.62, lowest, lowest + width, color=MUTED, linewidth=1.5)
     ax.vlines([lowest, lowest + width], -0.68, -0.56, color=MUTED, linewidth=1.5)

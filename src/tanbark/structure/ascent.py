@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from tanbark.arrays import TIE
+from tanbark.arrays import TIE, smallest_gain
 from tanbark.structure.trace import Trace
 
 Solution = TypeVar("Solution", covariant=True)
@@ -68,7 +68,7 @@ def climb(
             state = perturb(solution)
             trace.add(state.score, "restart", 1, perf_counter() - begun)
             score, found = rise(state)
-            if score > best + TIE:
+            if score > best + smallest_gain(best):
                 best, solution = score, found
     trace.end()
     return best, solution
@@ -78,7 +78,7 @@ def ascend(
     state: State[Found], trace: Trace, *, least: float = TIE, tabu: int = 0, tabu_length: int = 10,
     deadline: float = math.inf,
 ) -> tuple[float, Found]:  # fmt: skip
-    """Make the best move as long as it gains more than ``least``; return the best score met and its solution.
+    """Make the best move as long as it gains more than ``least``, and more than rounding; return the best met.
 
     Up to ``tabu`` moves in a row may gain less, each to a state that is not among the last ``tabu_length`` ones, as
     long as a new best follows. A new best that was passed before ends the search: with missing values, gains rest on
@@ -89,14 +89,15 @@ def ascend(
     while True:
         begun = perf_counter()
         move = None if begun > deadline else state.propose(recent)
-        if move is None or (move.gain <= least and fruitless >= tabu):
+        enough = smallest_gain(best, least)
+        if move is None or (move.gain <= enough and fruitless >= tabu):
             return best, solution
         state.apply(move)
         trace.add(state.score, move.text, state.tried, perf_counter() - begun)
         key = state.key()
         recent.append(key)
         fruitless += 1
-        if state.score > best + least:
+        if state.score > best + enough:
             best, solution, fruitless = state.score, state.solution(), 0
             if key in passed:
                 return best, solution

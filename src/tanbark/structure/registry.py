@@ -9,19 +9,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from inspect import signature
 from typing import Any
 
-from tanbark.structure.blanket import search as blanket
-from tanbark.structure.conditional import bnc2p, cmdl_gbn
-from tanbark.structure.constraint import rai
-from tanbark.structure.exact import learn as exact
-from tanbark.structure.fixed import given as fixed
-from tanbark.structure.fixed import kdb, naive, selective_kdb, spode
-from tanbark.structure.greedy import ban, hill_climb, sparse_candidate
 from tanbark.structure.result import Learnt
-from tanbark.structure.trees import acll_tan, chow_liu, tan
-from tanbark.structure.wrapper import kdb_hc, selective, semi_naive, tan_hc, tan_hcsp
+
+
+class Late:
+    """A module of learners, which is imported when one of them is used: ``tan.learn`` is the place of a function."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, function: str) -> str:
+        return f"tanbark.structure.{self._module}:{function}"
+
+
+blanket = Late("blanket.search")
+bnc2p, cmdl_gbn = Late("conditional.bnc2p"), Late("conditional.cmdl_gbn")
+mmhc, pc, rai = Late("constraint.mmhc"), Late("constraint.pc"), Late("constraint.rai")
+exact = Late("exact.learn")
+fixed, kdb, naive = Late("fixed.given"), Late("fixed.kdb"), Late("fixed.naive")
+selective_kdb, spode = Late("fixed.selective_kdb"), Late("fixed.spode")
+ban, hill_climb, sparse_candidate = Late("greedy.ban"), Late("greedy.hill_climb"), Late("greedy.sparse_candidate")
+acll_tan, chow_liu, tan = Late("trees.acll_tan"), Late("trees.chow_liu"), Late("trees.tan")
+kdb_hc, selective, semi_naive = Late("wrapper.kdb_hc"), Late("wrapper.selective"), Late("wrapper.semi_naive")
+tan_hc, tan_hcsp = Late("wrapper.tan_hc"), Late("wrapper.tan_hcsp")
 
 PROVIDED = ("counts", "evaluate", "pair_marginals", "max_cells")  # arguments that a classifier itself provides
 FOLDS: dict[str, Any] = {"cv": 10, "alpha": 0.01, "scoring": "accuracy", "random_state": None}  # of every wrapper
@@ -33,7 +47,8 @@ class Learner:
 
     Attributes
     ----------
-    learn : function
+    place : str
+        Where its function ``learn`` is, as ``module:function``.
     title, reference : str
     stored_order : int
         The order of the counts that suffice to learn again without rows (see ``StoredCounts``); 0 where none do.
@@ -47,7 +62,7 @@ class Learner:
         Whether it chooses among nested models, and is given what measures all of them in one pass.
     """
 
-    learn: Callable[..., Learnt]
+    place: str
     title: str
     reference: str
     stored_order: int = 0
@@ -55,6 +70,13 @@ class Learner:
     wrapper: bool = False
     infers: bool = False
     nested: bool = False
+
+    @cached_property
+    def learn(self) -> Callable[..., Learnt]:
+        """The function that learns, imported when it is first used."""
+        module, _, function = self.place.partition(":")
+        found: Callable[..., Learnt] = getattr(import_module(module), function)
+        return found
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
@@ -90,8 +112,20 @@ LEARNERS: dict[str, Learner] = {
         infers=True,
     ),
     "selective-mml": Learner(blanket.learn, "Naive Bayes on a Markov blanket", "Li, Korb and Allison (2021)"),
-    "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Yehezkel and Lerner (2009)"),
+    "rai-anb": Learner(rai.learn_augmented, "Augmented naive Bayes by RAI", "Sugahara, Kishida, Kato and Ueno (2022)"),
     "rai-gbn": Learner(rai.learn_general, "General network by RAI", "Yehezkel and Lerner (2009)"),
+    "pc-anb": Learner(pc.learn_augmented, "Augmented naive Bayes by PC", "Colombo and Maathuis (2014)"),
+    "pc-gbn": Learner(pc.learn_general, "General network by PC", "Colombo and Maathuis (2014)"),
+    "mmhc-anb": Learner(
+        mmhc.learn_augmented,
+        "Augmented naive Bayes by max-min hill climbing",
+        "Tsamardinos, Brown and Aliferis (2006)",
+    ),
+    "mmhc-gbn": Learner(
+        mmhc.learn_general,
+        "General network by max-min hill climbing",
+        "Tsamardinos, Brown and Aliferis (2006)",
+    ),
     "exact-anb": Learner(exact.learn_augmented, "Augmented naive Bayes of highest BDeu", "Sugahara and Ueno (2021)"),
     "exact-gbn": Learner(exact.learn_general, "General network of highest BDeu", "Silander and Myllymäki (2006)"),
     "acll-tan": Learner(acll_tan.learn, "TAN of highest aCLL", "Carvalho, Roos, Oliveira and Myllymäki (2011)", 2),

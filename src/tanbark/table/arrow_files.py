@@ -18,13 +18,24 @@ import narwhals as nw
 import numpy as np
 
 from tanbark.errors import InputError, MissingPackageError, find
-from tanbark.table.raw import CodedColumn, RawTable, read_table
+from tanbark.table.raw import (
+    CodedColumn,
+    NumberBlock,
+    RawTable,
+    plain_numbers,
+    raw_table,
+    read_series,
+    read_table,
+    same_names,
+)
 
 PIECE_ROWS = 1 << 20  # row groups are read together up to this many rows
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".gz": "csv", ".tsv": "tsv", ".arrow": "arrow",
     ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
+
+PLAIN_TYPES = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float", "double"}
 
 Piece = Any
 
@@ -59,11 +70,25 @@ def is_record_batch(frame: Any) -> bool:
     return hasattr(frame, "to_struct_array") and not hasattr(frame, "combine_chunks")  # which tables have
 
 
+def read_batch(batch: Any) -> RawTable:
+    """Read a record batch of pyarrow; numbers without missing values are read from its buffers."""
+    names = tuple(map(str, batch.schema.names))
+    if len(set(names)) != len(names):
+        raise same_names(names)
+    parts = [_read_column(array, column, names[column]) for column, array in enumerate(batch.columns)]
+    return raw_table(names, batch.num_rows, parts)
+
+
+def _read_column(array: Any, column: int, name: str) -> NumberBlock | CodedColumn:
+    if str(array.type) in PLAIN_TYPES and array.null_count == 0:
+        values = array.to_numpy()
+        return NumberBlock((column,), (values if values.dtype.itemsize == 1 else plain_numbers(values)).reshape(-1, 1))
+    return read_series(nw.from_native(arrow().chunked_array([array]), series_only=True), column, name)
+
+
 def raw_batch(frame: Any, columns: Sequence[str], plain_text: frozenset[str] = frozenset()) -> RawTable:
     """Turn a record batch or a frame into a raw table with the columns in order."""
-    if is_record_batch(frame):
-        frame = arrow().Table.from_batches([frame])
-    raw = read_table(frame)
+    raw = read_batch(frame) if is_record_batch(frame) else read_table(frame)
     place = {name: column for column, name in enumerate(raw.names or ())}
     if list(place) != list(columns):
         lacking = [name for name in columns if name not in place]

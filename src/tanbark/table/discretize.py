@@ -16,6 +16,7 @@ Cutter = Callable[[Floats, NDArray[np.integer[Any]], int, Floats | None], Floats
 DEFAULT_BINS = 5
 UNION_BINS = 8  # intervals of equal frequency beside the cuts of MDLP
 LEAST_ROWS = 50  # fewer intervals of equal frequency where one would hold fewer rows than this
+MOST_TABLED = 1 << 20  # rows up to which x log x is computed once for every whole number
 LEAST_DISTANCE = 0.25  # of random quantile levels, as a fraction of the distance of equal-frequency levels
 
 
@@ -37,15 +38,14 @@ def mdlp(values: Floats, labels: NDArray[np.integer[Any]], n_classes: int, weigh
 
 def _mdlp(points: Floats, counts: Floats) -> Floats:
     """Return the cuts of MDLP, given the distinct values and the class counts at each."""
+    from tanbark.table import kernels
+
     below = np.vstack([np.zeros(counts.shape[1]), np.cumsum(counts, axis=0)])
-    cuts, todo = [], [(0, len(points))]
-    while todo:
-        low, high = todo.pop()
-        cut = _best_cut(below[low : high + 1])
-        if cut is not None:
-            cuts.append(low + cut)
-            todo += [(low, low + cut), (low + cut, high)]
-    return np.array([_between(points[cut - 1], points[cut]) for cut in sorted(cuts)], np.float64)
+    size = float(below[-1].sum())
+    whole = size <= MOST_TABLED and bool((counts == np.floor(counts)).all())
+    products = _times_logarithm(np.arange(int(size) + 1.0)) if whole else np.zeros(0)
+    cuts = kernels.mdlp_cuts(below, products).tolist()
+    return np.array([_between(points[cut - 1], points[cut]) for cut in cuts], np.float64)
 
 
 def _counts_by_value(
@@ -57,33 +57,9 @@ def _counts_by_value(
     return points, flat.reshape(len(points), n_classes).astype(np.float64)
 
 
-def _best_cut(below: Floats) -> int | None:
-    """Return the accepted cut of one range, given the class counts below each of its values; None if there is none."""
-    total = below[-1] - below[0]
-    size = total.sum()
-    if len(below) < 3 or size <= 1.0 or np.count_nonzero(total) < 2:
-        return None
-    left = below[1:-1] - below[0]
-    right = total - left
-    left_entropy, right_entropy = _information(left), _information(right)
-    remaining = left_entropy + right_entropy
-    best = int(np.flatnonzero(remaining <= remaining.min() + 1e-12 * size)[0])
-    classes = np.array([np.count_nonzero(part > 0) for part in (total, left[best], right[best])])
-    whole = _information(total[None])[0]
-    parts = np.array([whole / size, left_entropy[best] / left[best].sum(), right_entropy[best] / right[best].sum()])
-    delta = np.log2(3.0) * classes[0] + np.log1p(-2.0 * 3.0 ** -classes[0]) / np.log(2.0)
-    delta -= classes[0] * parts[0] - classes[1] * parts[1] - classes[2] * parts[2]
-    accepted = whole - remaining[best] > np.log2(size - 1.0) + delta
-    return best + 1 if accepted else None
-
-
-def _information(counts: Floats) -> Floats:
-    """Entropy in bits times the number of rows, for each row of counts."""
-    size = counts.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cells = np.where(counts > 0, counts * np.log2(counts), 0.0).sum(axis=1)
-        whole = np.where(size > 0, size * np.log2(size), 0.0)
-    return np.asarray(whole - cells)
+def _times_logarithm(counts: Floats) -> Floats:
+    """Return x log2 x, 0 for 0."""
+    return np.asarray(counts * np.log2(np.maximum(counts, 1.0)))
 
 
 def _between(low: float, high: float) -> float:

@@ -47,8 +47,11 @@ def encode(
         codes: Codes = small.codes[:n_codes]
     else:
         codes = np.empty((n_codes, table.n_rows), dtype)
+        narrow = [block for block in table.blocks if block.values.dtype in (np.int8, np.uint8)]
+        _encode_bytes(narrow, columns, codes, unseen, thread_count(n_jobs))
         for block in table.blocks:
-            _encode_block(block, columns, codes, unseen, thread_count(n_jobs))
+            if block not in narrow:
+                _encode_block(block, columns, codes, unseen, thread_count(n_jobs))
         for item in table.coded:
             _encode_coded(item, columns[item.column], codes, unseen)
     _code_missing(table, columns, codes)
@@ -100,6 +103,30 @@ def check_type(column: Column, values: str, *, observed: Callable[[], bool] = la
             f"Convert it, or train again."
         )
         raise InputError(msg)
+
+
+def _encode_bytes(
+    blocks: list[NumberBlock], columns: tuple[Column, ...], codes: Codes, unseen: NDArray[np.int64], threads: int
+) -> None:
+    """Encode single columns of bytes: find the codes of all 256 numbers, and look every value up."""
+    if not blocks:
+        return
+    from tanbark.table import kernels
+
+    places = np.array([block.columns[0] for block in blocks])
+    every = np.arange(256, dtype=np.uint8)
+    numbers = np.column_stack([every.view(block.values.dtype).astype(np.int64) for block in blocks])
+    found = np.empty((len(blocks), 256), codes.dtype)
+    used = tuple(columns[place] for place in places)
+    _encode_block(NumberBlock(tuple(range(len(blocks))), numbers), used, found, np.zeros(len(blocks), np.int64), 1)
+    missing = np.iinfo(codes.dtype).max
+
+    def work(position: int) -> int:
+        values, out = blocks[position].values[:, 0].view(np.uint8), codes[places[position]]
+        kernels.look_up_bytes(values, found[position], out)
+        return int((out == missing).sum()) if (found[position] == missing).any() else 0
+
+    unseen[places] += run_threads(work, [(position,) for position in range(len(blocks))], threads)
 
 
 def _encode_block(

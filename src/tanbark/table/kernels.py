@@ -1,4 +1,4 @@
-"""Compiled loops over blocks of raw numbers: which values occur, and the codes of the values.
+"""Compiled loops over blocks of raw numbers: which values occur, and the codes of the values; cuts of MDLP.
 
 A block has shape (rows, columns); codes go to ``out`` of shape (columns, rows), at rows from ``low`` on, so that
 threads fill disjoint rows of one array.
@@ -6,6 +6,7 @@ threads fill disjoint rows of one array.
 
 from __future__ import annotations
 
+from math import log, log1p, log2
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ Array = NDArray[np.generic]
 WINDOW_LOW = -64  # whole numbers in [WINDOW_LOW, WINDOW_LOW + WINDOW_SIZE) are collected in the first pass
 WINDOW_SIZE = 320
 SMALL_BITS = 6  # whole numbers below 2 ** 6 fit in the 64 bits of one word
+
+SLACK = 1e-12  # bits per row by which class entropies are equal
 
 LOOKUP, CUTS, LEVELS = 0, 1, 2  # methods by which a column's numbers become codes
 TILE_ROWS, TILE_COLUMNS = 64, 32  # a tile is transposed within the first-level cache
@@ -154,6 +157,14 @@ def encode_plain(block: Array, base: Array, span: Array, missing: int, low: int,
 
 
 @kernel
+def look_up_bytes(values: Array, codes: Array, out: Array) -> None:
+    """Look up the code of every byte in the 256 codes of a column."""
+    # One pass; the codes stay in the first-level cache.
+    for row in range(len(values)):
+        out[row] = codes[values[row]]
+
+
+@kernel
 def encode_floats(
     block: Array, coding: NumberCoding, missing: int, low: int, out: Array, unseen: Array, infinite: Array
 ) -> None:
@@ -202,3 +213,65 @@ def _search(cuts: Array, lookup: Array, first: int, last: int, base: int, value:
     if low == last or cuts[low] != value:
         return -1
     return lookup[base + low - first]  # type: ignore[no-any-return]  # an integer once compiled
+
+
+@kernel
+def mdlp_cuts(below: Array, products: Array) -> Array:
+    """Return the accepted cuts in rising order, each the number of distinct values below it; see ``mdlp``.
+
+    ``below[v, c]`` counts the rows of class c with one of the first v values. ``products[x]`` is x log2 x where all
+    counts are whole numbers, otherwise it is empty.
+    """
+    # Idea: ranges that wait on a stack; in each, one pass over its values computes the entropy of both parts.
+    # Layout: range i holds the values from lows[i] to before highs[i].
+    # Cost: O(values x classes) per level of cuts.
+    n_values = len(below) - 1
+    lows, highs = np.zeros(n_values + 2, np.int64), np.zeros(n_values + 2, np.int64)
+    accepted = np.zeros(n_values + 1, np.bool_)
+    highs[0], height = n_values, 1
+    entropies = np.empty(n_values + 1)
+    while height:
+        height -= 1
+        low, high = lows[height], highs[height]
+        cut = _best_cut(below, products, low, high, entropies)
+        if cut > low:
+            accepted[cut] = True
+            lows[height], highs[height] = low, cut
+            lows[height + 1], highs[height + 1] = cut, high
+            height += 2
+    return np.flatnonzero(accepted)
+
+
+@kernel
+def _best_cut(below: Array, products: Array, low: int, high: int, entropies: Array) -> int:
+    """Return the lowest cut of least entropy between two values if its gain pays for it, otherwise ``low``."""
+    whole, size, n_classes = _entropy(below, products, low, high)
+    if high - low < 2 or size <= 1.0 or n_classes < 2:
+        return low
+    least = np.inf
+    for cut in range(low + 1, high):
+        entropies[cut] = _entropy(below, products, low, cut)[0] + _entropy(below, products, cut, high)[0]
+        least = min(least, entropies[cut])
+    best = low + 1
+    while entropies[best] > least + SLACK * size:
+        best += 1
+    left, left_size, left_classes = _entropy(below, products, low, best)
+    right, right_size, right_classes = _entropy(below, products, best, high)
+    delta = log2(3.0) * n_classes + log1p(-2.0 * 3.0**-n_classes) / log(2.0)
+    delta -= n_classes * whole / size - left_classes * left / left_size - right_classes * right / right_size
+    return best if whole - entropies[best] > log2(size - 1.0) + delta else low
+
+
+@kernel
+def _entropy(below: Array, products: Array, low: int, high: int) -> tuple[float, float, int]:
+    """Return the class entropy in bits times the rows of a range, its rows, and the number of its classes."""
+    size, cells, n_classes = 0.0, 0.0, 0
+    for c in range(below.shape[1]):
+        n = below[high, c] - below[low, c]
+        if n > 0.0:
+            size += n
+            n_classes += 1
+            cells += products[int(n)] if len(products) else n * log2(n)
+    if n_classes == 0:
+        return 0.0, 0.0, 0
+    return (products[int(size)] if len(products) else size * log2(size)) - cells, size, n_classes

@@ -27,7 +27,10 @@ EXACT = 2**53  # below this, floats represent whole numbers exactly
 
 @dataclass(frozen=True, eq=False)
 class NumberBlock:
-    """Numbers of one or more columns: int64, float64 (NaN is missing) or bool, of shape (n_rows, len(columns))."""
+    """Numbers of one or more columns: int64, float64 (NaN is missing) or bool, of shape (n_rows, len(columns)).
+
+    A single column may also be int8 or uint8, which files are read as without a copy.
+    """
 
     columns: tuple[int, ...]
     values: Array
@@ -139,7 +142,7 @@ def read_table(data: Any) -> RawTable:
     try:
         frame = nw.from_native(data, eager_only=True)
     except nw.exceptions.DuplicateError:
-        raise _same_names(tuple(map(str, data.columns))) from None
+        raise same_names(tuple(map(str, data.columns))) from None
     except TypeError as error:
         msg = (
             f"X must be a table in memory (pandas, polars, pyarrow or an array); got {type(data).__name__}. "
@@ -148,15 +151,16 @@ def read_table(data: Any) -> RawTable:
         raise InputError(msg) from error
     names = tuple(str(name) for name in frame.columns)
     if len(set(names)) != len(names):
-        raise _same_names(names)
+        raise same_names(names)
     if nw.dependencies.is_pandas_dataframe(data):
         parts = [_read_pandas(series, column, names[column]) for column, (_, series) in enumerate(data.items())]
     else:
-        parts = [_read_series(series, column, names[column]) for column, series in enumerate(frame.iter_columns())]
-    return _raw_table(names, len(frame), parts)
+        parts = [read_series(series, column, names[column]) for column, series in enumerate(frame.iter_columns())]
+    return raw_table(names, len(frame), parts)
 
 
-def _raw_table(names: tuple[str, ...] | None, n_rows: int, parts: list[NumberBlock | CodedColumn]) -> RawTable:
+def raw_table(names: tuple[str, ...] | None, n_rows: int, parts: list[NumberBlock | CodedColumn]) -> RawTable:
+    """Make a table of columns in order."""
     blocks = tuple(part for part in parts if isinstance(part, NumberBlock))
     coded = tuple(part for part in parts if isinstance(part, CodedColumn))
     return RawTable(names, n_rows, len(parts), blocks, coded)
@@ -167,7 +171,21 @@ def is_frame(data: Any) -> bool:
     return hasattr(type(data), "columns") or hasattr(type(data), "column_names")  # asking a lazy frame itself is work
 
 
-def _same_names(names: tuple[str, ...]) -> InputError:
+def read_dtypes(frame: Any) -> dict[str, str]:
+    """Return the type of every column of a frame, by the names of narwhals; empty where it knows no such frame.
+
+    >>> import pandas as pd
+    >>> read_dtypes(pd.DataFrame({"a": [1], "b": [True]}))
+    {'a': 'Int64', 'b': 'Boolean'}
+    """
+    known = nw.from_native(frame, pass_through=True)
+    if not isinstance(known, (nw.DataFrame, nw.LazyFrame)):
+        return {}
+    return {name: str(dtype) for name, dtype in known.collect_schema().items()}
+
+
+def same_names(names: tuple[str, ...]) -> InputError:
+    """Return the error of columns with the same name."""
     twice = sorted({name for name in names if names.count(name) > 1})
     return InputError(f"Column names must be different; {twice} occur more than once. Rename them.")
 
@@ -175,18 +193,18 @@ def _same_names(names: tuple[str, ...]) -> InputError:
 def _read_array(array: Array) -> RawTable:
     rows, columns = array.shape
     if array.dtype.kind in "biuf" and not _beyond_int64(array):
-        block = NumberBlock(tuple(range(columns)), _numbers(array))
+        block = NumberBlock(tuple(range(columns)), plain_numbers(array))
         return RawTable(None, rows, columns, (block,) if columns else (), ())
     _refuse_type(array.dtype.kind, "x0", str(array.dtype))
     parts = [_read_values(array[:, column].tolist(), column, f"x{column}") for column in range(columns)]
-    return _raw_table(None, rows, parts)
+    return raw_table(None, rows, parts)
 
 
 def _beyond_int64(array: Array) -> bool:
     return array.dtype == np.uint64 and array.size > 0 and int(array.max()) > np.iinfo(np.int64).max
 
 
-def _numbers(array: Array) -> Array:
+def plain_numbers(array: Array) -> Array:
     """Bring numbers to int64, float64 or bool, without a copy where they are that already."""
     if array.dtype.kind == "b" or array.dtype in (np.int64, np.float64):
         return array
@@ -206,14 +224,21 @@ def _refuse_type(kind: str, name: str, dtype: str) -> None:
 
 
 def _read_pandas(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
-    """Read a column of pandas; a categorical is read from its codes."""
+    """Read a column of pandas; a categorical is read from its codes, and numpy's own types without a wrapper."""
     held = series.array
     if isinstance(getattr(held, "codes", None), np.ndarray):
         return _coded(column, held.codes, held.categories.tolist(), declared=True)
-    return _read_series(nw.from_native(series, series_only=True), column, name)
+    kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else ""
+    if kind in ("f", "i", "b"):
+        return NumberBlock((column,), plain_numbers(series.to_numpy()).reshape(-1, 1))
+    if kind == "O":
+        codes, distinct = _hashed(series.factorize, name)
+        return _read_distinct(codes, distinct.tolist(), column, name)
+    return read_series(nw.from_native(series, series_only=True), column, name)
 
 
-def _read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
+def read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
+    """Read a column, a series of narwhals."""
     dtype = series.dtype
     if dtype.is_temporal():
         _refuse_type("M", name, str(dtype))
@@ -244,7 +269,7 @@ def _read_numbers(series: Any, column: int, name: str) -> NumberBlock | CodedCol
         if any(abs(end) >= EXACT for end in ends):
             return _read_values(series.to_list(), column, name)
         return NumberBlock((column,), np.asarray(series.cast(nw.Float64).to_numpy()).reshape(-1, 1))
-    return NumberBlock((column,), _numbers(np.asarray(series.to_numpy())).reshape(-1, 1))
+    return NumberBlock((column,), plain_numbers(np.asarray(series.to_numpy())).reshape(-1, 1))
 
 
 def _read_categorical(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import MOST_WEIGHT, Floats
 from tanbark.errors import InputError
+from tanbark.machine import read_ahead, thread_count
 from tanbark.table.coded import CodedTable, missing_code
 from tanbark.table.encode import encode
 from tanbark.table.observe import ColumnView, Observed
@@ -83,7 +84,8 @@ class RowReader:
         """Summarise the columns in one pass over a piece."""
         views = [ColumnView(name, known) for name, known in zip(self.features, forced, strict=True)]
         seen = Observed(views)
-        for raw, weights in self.read(piece):
+        batches = self.read(piece)
+        for raw, weights in read_ahead(batches) if thread_count(n_jobs) > 1 else batches:
             codes, levels = _labels(raw, self.target)
             seen.add(raw.take(range(len(self.features))), codes, levels, weights, n_jobs=n_jobs)
         return seen
@@ -136,6 +138,8 @@ def _labels(raw: RawTable, name: str) -> tuple[NDArray[np.int64], list[Level]]:
             used, codes = np.unique(item.codes, return_inverse=True)
             return codes.astype(np.int64), [item.levels[code] for code in used.tolist()]
     (values,) = (block.values[:, block.columns.index(column)] for block in raw.blocks if column in block.columns)
+    if values.dtype.kind in "iu":
+        values = values.astype(np.int64)
     if values.dtype == np.float64:
         if np.isnan(values).any():
             _raise_missing_labels(int(np.isnan(values).sum()), name)

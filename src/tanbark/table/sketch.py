@@ -40,14 +40,17 @@ class Points:
     def merged(self, other: Points) -> Points:
         """Merge two summaries; the merge adds no error but that of their spreads."""
         width = max(self.counts.shape[1], other.counts.shape[1])
+        error = self.error + other.error + max(self.spread, other.spread)
+        spread = max(self.spread, other.spread)
+        if np.array_equal(self.values, other.values):
+            return Points(self.values, _widened(self.counts, width) + _widened(other.counts, width), error, spread)
         values = np.concatenate([self.values, other.values])
         order = np.argsort(values, kind="stable")
         values = values[order]
         counts = np.vstack([_widened(self.counts, width), _widened(other.counts, width)])[order]
         first = np.concatenate([[True], values[1:] != values[:-1]]) if len(values) else np.zeros(0, bool)
         summed = np.add.reduceat(counts, np.flatnonzero(first), axis=0) if len(values) else counts
-        error = self.error + other.error + max(self.spread, other.spread)
-        return Points(values[first], summed, error, max(self.spread, other.spread))
+        return Points(values[first], summed, error, spread)
 
     def compressed(self, most: int) -> Points:
         """Keep at most about ``most`` values, among them the lowest and the highest."""
@@ -65,7 +68,7 @@ class Points:
 
 
 def _widened(counts: Floats, width: int) -> Floats:
-    return np.pad(counts, ((0, 0), (0, width - counts.shape[1])))
+    return counts if counts.shape[1] == width else np.pad(counts, ((0, 0), (0, width - counts.shape[1])))
 
 
 def make_points(

@@ -36,7 +36,7 @@ def test_show(folder):
 
 
 def test_query_and_convert(folder, tmp_path):
-    for form in ("bif", "xmlbif", "net", "dot", "svg", "uai"):
+    for form in ("bif", "xmlbif", "net", "xdsl", "dot", "svg", "uai"):
         out = tmp_path / f"m.{form}"
         good("convert", folder / "model.json", "--to", form, "--out", out)
         assert out.read_text() == good("convert", folder / "model.json", "--to", form)
@@ -48,6 +48,8 @@ def test_query_and_convert(folder, tmp_path):
     assert "WITH tb_read" in good("convert", folder / "model.json", "--to", "sql", "--table", "mails")
     assert '"mails"' in good("convert", folder / "model.json", "--to", "sql", "--table", "mails")
     compile(good("convert", folder / "model.json", "--to", "python"), "scorer", "exec")
+    good("convert", folder / "model.json", "--to", "onnx", "--out", tmp_path / "m.onnx")
+    assert (tmp_path / "m.onnx").read_bytes() == tb.export.to_onnx(direct()[0]).SerializeToString()
 
 
 def test_explore(folder, tmp_path):

@@ -7,7 +7,8 @@ import json
 import pandas as pd
 import pytest
 
-from command_line import bad, direct, good
+from command_line import bad, direct, good, run
+from tanbark.cli.tables import read_table
 
 
 @pytest.mark.parametrize(
@@ -88,3 +89,34 @@ def test_sparse_arff(tmp_path):
         {"a": 0.0, "b c": "q r", "spam": "x"},
         {"a": None, "b c": "p", "spam": "y"},
     ]
+
+
+@pytest.mark.parametrize("point", [".", ","])
+def test_semicolons_between_cells_and_decimal_commas(tmp_path, point):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"name;size;class\nx;1{point}5;a\ny, z;-2{point}25;b\n;3;a\n")
+    table = read_table(str(path))
+    assert table.to_pydict() == {"name": ["x", "y, z", None], "size": [1.5, -2.25, 3.0], "class": ["a", "b", "a"]}
+
+
+def test_utf_16_is_named(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n", encoding="utf-16")
+    assert "expected text in UTF-8, got UTF-16" in bad("describe", tmp_path / "rows.csv", "--class", "b")
+
+
+def test_numbers_with_a_word_among_them_are_remarked_on(tmp_path):
+    lines = [f"{k},{k % 2},{'unknown' if k % 10 == 0 else 20 + k % 40},word{k % 3}" for k in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,y,age,other", *lines]))
+    told = run("describe", tmp_path / "rows.csv", "--class", "y", "--drop", "id").stderr
+    assert told.count("tanbark: warning") == 1
+    assert "'age' holds numbers, and also 'unknown' (6 rows)" in told
+    assert "--na unknown" in told
+    assert run("describe", tmp_path / "rows.csv", "--class", "y", "--drop", "id", "--na", "unknown").stderr == ""
+
+
+def test_advice_on_suspicious_columns_is_for_the_command_line(tmp_path):
+    lines = [f"c-{(7919 * k) % 99991:05d},{k % 2},{k % 3}" for k in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,y,x", *lines]))
+    told = run("fit", tmp_path / "rows.csv", "--class", "y", "-l", "naive", "--out", tmp_path / "m.json").stderr
+    assert "-o suspicious=keep" in told
+    assert "data_report_" not in told

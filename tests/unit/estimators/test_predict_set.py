@@ -91,6 +91,20 @@ def test_many_scores_are_thinned_so_that_sets_only_grow(monkeypatch):
     assert few.mean() - whole.mean() < 0.1
 
 
+def test_scores_are_extrapolated_quantile_by_quantile():
+    """Scores fall as 1 / rows; those of more rows follow from those of two sizes."""
+    rng = np.random.default_rng(0)
+    draw = {n: np.sort(rng.normal(size=20_000) * 0.01 + 50.0 / n) for n in (50, 100, 125)}
+    factor = (1 / 100 - 1 / 125) / (1 / 50 - 1 / 100)
+    found = predict_set.extrapolate(draw[100], draw[50], factor)
+    assert factor == pytest.approx(1 / 5)
+    np.testing.assert_allclose(np.quantile(found, [0.1, 0.5, 0.9]), np.quantile(draw[125], [0.1, 0.5, 0.9]), atol=2e-3)
+    assert (np.diff(found) >= 0).all()
+    endless = np.array([0.0, 1.0, predict_set.LARGEST])
+    assert predict_set.extrapolate(endless, np.array([1.0, 2.0, 3.0]), 0.5).tolist() == [-0.5, 0.5, predict_set.LARGEST]
+    np.testing.assert_array_equal(predict_set.extrapolate(draw[50], draw[50], 0.5), draw[50])
+
+
 def test_what_comes_back():
     X, y = make_rows(7, 200)
     sets = tb.NaiveBayes().fit(X, y).calibrate_sets(X, y, cv=KFold(3)).predict_set(X[:7], coverage=0.95)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
+from pages import fit_once
 from tanbark.explorer.data import page_data
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -39,12 +40,11 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_what_to_ask_next_is_pythons(read, name):
-    X, y = make_rows()
-    clf = MODELS[name].fit(X, y)
+def test_what_to_ask_next_is_pythons(compute, name):
+    clf, X = fit_once(MODELS[name], make_rows)
     rows = [{}, {"town": "Oslo"}, {"left": 0.31, "size": 1.5}, {"town": "Paris", "left": -0.7, "right": 0.2}]
     texts = [[None if feature not in row else str(row[feature]) for feature in X] for row in rows]
-    told = read().open(clf).tab.evaluate(BITS, [page_data(clf), texts])
+    told = compute(BITS, [page_data(clf), texts])
     for row, bits in zip(rows, told, strict=True):
         expected = {question.feature: question.bits for question in clf.ask_next(row)}
         assert set(expected) == set(X) - set(row)
@@ -54,4 +54,4 @@ def test_what_to_ask_next_is_pythons(read, name):
 
 
 def test_models_above_have_a_correction():
-    assert MODELS["classifier"].fit(*make_rows()).model_.trees is not None
+    assert fit_once(MODELS["classifier"], make_rows)[0].model_.trees is not None

@@ -75,14 +75,14 @@ def check(told, network, target, known, softly):
     return "possible"
 
 
-def test_random_networks(read):
+def test_random_networks(compute):
     rng = np.random.default_rng(5)
     networks = [
         make_network(rng, n_features=int(rng.integers(1, 9)), zeros=k % 3 == 0, augmented=k % 2 == 0) for k in range(60)
     ]
     networks += [alarm_sized(seed, n=25, max_parents=3) for seed in range(4)] + [asia()]
     made = [random_case(rng, network) for network in networks]
-    told = read().open(asia()).tab.evaluate(ASK, [case for case, _, _ in made])
+    told = compute(ASK, [case for case, _, _ in made])
     kinds = [
         check(answer, network, case["target"], known, softly)
         for answer, network, (case, known, softly) in zip(told, networks, made, strict=True)
@@ -91,11 +91,11 @@ def test_random_networks(read):
     assert kinds.count("possible") > 50
 
 
-def test_information_is_the_expected_fall_of_the_entropy(read):
+def test_information_is_the_expected_fall_of_the_entropy(compute):
     rng = np.random.default_rng(8)
     networks = [make_network(rng, n_features=5, max_parents=2) for _ in range(10)]
     made = [random_case(rng, network, soft=0.0) for network in networks]
-    told = read().open(asia()).tab.evaluate(ASK, [case for case, _, _ in made])
+    told = compute(ASK, [case for case, _, _ in made])
     for answer, network, (_, known, _) in zip(told, networks, made, strict=True):
         names, target = network.dag.names, network.target
         for node in range(target):
@@ -132,7 +132,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_classifiers_predict_and_explain_in_the_page_as_in_python(read, name):
+def test_classifiers_predict_and_explain_in_the_page_as_in_python(compute, name):
     clf, X = fitted(KINDS[name])
     ask = X.iloc[:12].mask(np.random.default_rng(1).random((12, 4)) < 0.4)
     codes, gap = clf._codes(ask), 255
@@ -145,7 +145,7 @@ def test_classifiers_predict_and_explain_in_the_page_as_in_python(read, name):
         }
         for row in codes.T.tolist()
     ]
-    told = read().open(asia()).tab.evaluate(ASK, cases)
+    told = compute(ASK, cases)
     proba, explained, support = clf.predict_proba(ask), clf.explain(ask, label=2), clf.support(ask)
     names = clf.schema_.names
     for row, answer in enumerate(told):
@@ -180,12 +180,12 @@ def test_intervals_agree_with_python(read, name):
     assert np.array(told)[:, :, 1] == pytest.approx(high, abs=0.06)
 
 
-def test_two_thousand_nats_are_no_trouble(read):
+def test_two_thousand_nats_are_no_trouble(compute):
     """Evidence far beyond the range of floats, on both sides."""
     X = np.repeat(np.eye(2, dtype=int), 300, axis=0)[:, [0] * 350]
     clf = tb.NaiveBayes(parameters=1e-3, suspicious="keep").fit(X, [0] * 300 + [1] * 300)
     row = [one_hot(2, 0)] * 349 + [one_hot(2, 1)] + [None]
-    (told,) = read().open(asia()).tab.evaluate(ASK, [{"data": page_data(clf), "likelihoods": row, "label": 1}])
+    (told,) = compute(ASK, [{"data": page_data(clf), "likelihoods": row, "label": 1}])
     odds = clf.explain([[0] * 349 + [1]], label=1)[0].log_odds
     assert abs(odds) > 2000
     assert told["total"] == pytest.approx(odds, rel=1e-9)

@@ -187,6 +187,7 @@ def test_texts_are_classified_as_in_python(read, options):
     assert "5-fold" in reader.tab.inner_text("#about") or "3-fold" in reader.tab.inner_text("#about")
     again = read()
     again.tab.goto(reader.tab.url)
+    again.until("document.getElementById('loading') === null")
     assert again.tab.locator("#text").input_value() == "zebra now"
 
 

@@ -1,10 +1,11 @@
 """Questions in the page: what to ask next, sensitivity, the smallest change and decisions against Python's."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tanbark as tb
-from pages import mixed_rows, rule_numbers, rule_rows, texts
+from pages import fit_once, mixed_rows, rule_numbers, rule_rows, texts
 from tanbark.explorer.data import page_data
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -28,8 +29,8 @@ QUESTIONS = """([data, rows, label, costs]) => { const model = new tanbark.Model
 }); }"""
 
 MODELS = {
-    "classifier": (tb.Classifier(5), mixed_rows),
-    "corrected": (tb.Classifier(3), rule_numbers),
+    "classifier": (tb.Classifier(4), mixed_rows),
+    "corrected": (tb.Classifier(4), rule_numbers),
     "ensemble": (tb.NetworkEnsemble(4), mixed_rows),
     "tan": (tb.TAN(), mixed_rows),
     "tempered": (tb.KDB(temperature="auto"), rule_rows),
@@ -39,15 +40,10 @@ MODELS = {
     "averaged": (tb.ModelAveraging(tb.TAN(temperature="auto"), n_estimators=3, random_state=0), rule_rows),
     "averaged aode": (tb.ModelAveraging(tb.AODE(), n_estimators=2, random_state=0), mixed_rows),
 }
-_FITTED = {}
 
 
 def fitted(name):
-    if name not in _FITTED:
-        model, make = MODELS[name]
-        X, y = make()
-        _FITTED[name] = model.fit(X, y), X
-    return _FITTED[name]
+    return fit_once(*MODELS[name])
 
 
 def some_rows(X):
@@ -59,13 +55,13 @@ def some_rows(X):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_answers_are_those_of_python(read, name):
+def test_answers_are_those_of_python(compute, name):
     clf, X = fitted(name)
     rows = some_rows(X)
     n = len(clf.classes_)
     costs = np.arange(1.0, n * n + 1).reshape(n, n) % 5
     np.fill_diagonal(costs, 0.0)
-    told = read().open(clf).tab.evaluate(QUESTIONS, [page_data(clf), texts(rows), 1, costs.tolist()])
+    told = compute(QUESTIONS, [page_data(clf), texts(rows), 1, costs.tolist()])
     decided = clf.decide(rows, costs=costs)
     for row, answer in enumerate(told):
         given = rows.iloc[[row]]
@@ -98,10 +94,10 @@ def check_change(python, page, names):
     assert page["evaluations"] == python.evaluations
 
 
-def test_a_search_that_would_take_too_long_says_which_sizes_were_searched(read):
+def test_a_search_that_would_take_too_long_says_which_sizes_were_searched(compute):
     clf, X = fitted("tan")
     row = X.dropna().iloc[[0]]
-    found = read().open(clf).tab.evaluate(
+    found = compute(
         """([data, row]) => { const model = new tanbark.Model(data); const known = row.map((value, node) =>
           model.observed(node, tanbark.codeValue(model.columns[node], value), Number(value)));
         return [0, 12, 1e6].map((evaluations) =>
@@ -115,9 +111,9 @@ def test_a_search_that_would_take_too_long_says_which_sizes_were_searched(read):
     assert found[2]["changes"] is not None or found[2]["searched"] == 3
 
 
-def test_the_numbers_of_an_interval_are_read_back_as_its_middle(read):
+def test_the_numbers_of_an_interval_are_read_back_as_its_middle(compute):
     clf, _ = fitted("ensemble")
-    told = read().open(clf).tab.evaluate(
+    told = compute(
         """(data) => { const model = new tanbark.Model(data); const features = model.columns.slice(0, -1);
         return features.flatMap((column, node) =>
           column.kind !== "interval" ? [] : tanbark.columnStates(model, node).map(({ likelihood }) => {
@@ -129,3 +125,93 @@ def test_the_numbers_of_an_interval_are_read_back_as_its_middle(read):
     for likelihood, cells, wanted, wanted_cells in told:
         assert likelihood == wanted
         assert cells == wanted_cells
+
+
+ODD = """([data, rows]) => { const model = new tanbark.Model(data); return rows.map((row) => {
+  const known = model.nothing.slice();
+  row.forEach((value, node) => {
+    if (value === null) return;
+    known[node] = model.observed(node, tanbark.codeValue(model.columns[node], value), Number(value));
+  });
+  const label = tanbark.predicted(model, model.target, known).reduce((b, p, c, all) => (p > all[b] ? c : b), 0);
+  return {
+    odd: tanbark.finish(tanbark.surprise(model, known)),
+    values: tanbark.finish(tanbark.leaveOneOut(model, known)),
+    label,
+    typical: tanbark.finish(tanbark.JOBS.typical(model, { target: model.target, likelihoods: known, label })),
+  };
+}); }"""
+
+
+def odd_rows(X):
+    rng = np.random.default_rng(11)
+    rows = X.sample(12, random_state=4).reset_index(drop=True)
+    return rows.mask(rng.random(rows.shape) < np.linspace(0.0, 0.6, len(rows))[:, None])
+
+
+@pytest.mark.parametrize("name", ["tan", "tempered", "classifier"])
+def test_surprise_is_pythons(compute, name):
+    clf, X = fitted(name)
+    rows = odd_rows(X)
+    told = compute(ODD, [page_data(clf), texts(rows)])
+    expected = clf.surprise(rows, n_draws=4000, random_state=1)
+    for row, found in enumerate(told):
+        assert found["odd"]["log"] == pytest.approx(expected.log_probabilities[row], abs=1e-9)
+        values = {value["node"]: value["probability"] for value in found["values"]}
+        for node, probability in enumerate(expected.value_probabilities[row]):
+            assert (node in values) == (not np.isnan(probability))
+            if node in values:
+                assert values[node] == pytest.approx(probability, abs=1e-9)
+        spread = np.sqrt(expected.fractions[row] * (1 - expected.fractions[row]) * (1 / 300 + 1 / 4000)) + 1e-3
+        assert abs(found["odd"]["fraction"] - expected.fractions[row]) < 5 * spread
+
+
+@pytest.mark.parametrize("name", ["tan", "tempered"])
+def test_the_typical_case_is_pythons(compute, name):
+    clf, X = fitted(name)
+    network = clf.network_
+    rows = odd_rows(X)
+    told = compute(ODD, [page_data(clf), texts(rows)])
+    target = network.schema.target
+    names = network.schema.names
+    proba = clf.predict_proba(rows)
+    others = 0
+    for row, found in enumerate(told):
+        known = {name: value for name, value in rows.iloc[row].items() if not pd.isna(value)}
+        label = int(proba[row].argmax())
+        assert found["label"] == label
+        fixed = known | {names[target]: clf.classes_[label]}
+        best = network.mpe(fixed)
+        assert found["typical"]["log"] == pytest.approx(best.log_joint, abs=1e-9)
+        evidence = network.probability_of_evidence(fixed, log=True)
+        assert found["typical"]["evidence"] == pytest.approx(evidence, abs=1e-9)
+        joint = network.mpe(known)
+        best_class = network.schema.columns[target].states()[found["typical"]["joint"]]
+        again = network.mpe(known | {names[target]: best_class})
+        assert again.log_joint == pytest.approx(joint.log_joint, abs=1e-9)
+        others += best_class != clf.classes_[label]
+    assert others > 0  # the best of all cases need not have the predicted class
+
+
+def test_the_region_of_asking_is_where_asking_costs_less(compute):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = pd.DataFrame({"a": np.where(rng.random(400) < 0.8, y, 1 - y), "b": np.where(rng.random(400) < 0.7, y, 1 - y)})
+    clf = tb.NaiveBayes().fit(X, y)
+    script = """([data, costs, price]) => { const model = new tanbark.Model(data);
+      return tanbark.finish(tanbark.JOBS.worth(model, { target: 2, likelihoods: model.nothing, costs, price })); }"""
+    costs = np.array([[0.0, 1.0], [4.0, 0.0]])
+    ask = lambda price: compute(script, [page_data(clf), costs.tolist(), price])[0]  # noqa: E731
+    best = ask(0.1)
+    assert best["node"] == 0
+    given = np.asarray(clf.predict_proba(pd.DataFrame({"a": [0, 1], "b": [None, None]})))
+    prior = np.asarray(clf.network_.query("class" if "class" in clf.schema_.names else clf.schema_.names[-1]))
+    chances = np.linalg.solve(given.T, prior)
+    likelihoods = chances[:, None] * given / prior
+    p = np.linspace(0, 1, 2001)
+    mix = np.column_stack([1 - p, p])
+    worth = (mix @ costs).min(axis=1) - sum(((mix * line) @ costs).min(axis=1) for line in likelihoods)
+    inside = p[worth > 0.1]
+    assert best["region"] == pytest.approx([inside[0], inside[-1]], abs=1e-3)
+    assert ask(5.0)["region"] is None
+    assert best["value"] == pytest.approx(np.interp(prior[1], p, worth), abs=1e-3)

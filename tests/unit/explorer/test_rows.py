@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from pages import mixed_rows
+from pages import fit_once, mixed_rows
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -20,8 +20,7 @@ def tan():
 
 @pytest.fixture(scope="module")
 def classifier():
-    X, y = mixed_rows()
-    return tb.Classifier(4).fit(X, y), X, y
+    return *fit_once(tb.Classifier(4), mixed_rows), mixed_rows()[1]
 
 
 def drop(reader, content, name="rows.csv", state="done"):
@@ -150,28 +149,44 @@ def test_odd_lines_unknown_values_and_other_separators(read, tan, tmp_path):
     assert found.filter(like="P(").to_numpy() == pytest.approx(clf.predict_proba(rows), abs=1e-9)
 
 
-def test_a_large_file_is_read_to_a_limit_and_can_be_cancelled(read, tan):
+def test_a_large_file_is_read_in_a_worker_to_a_limit_and_can_be_cancelled(read, tan):
     clf, X, _ = tan
     reader = read().open(clf, view="rows")
     block = X.to_csv(index=False, header=False)
-    many = ",".join(X) + "\n" + block * 250
-    reader.tab.locator("#rows-file").set_input_files(
-        {"name": "many.csv", "mimeType": "text/csv", "buffer": many.encode()}
+    reader.tab.evaluate(
+        """([head, block]) => { const view = tanbark.app.shell.views.find(({ id }) => id === "rows").made;
+        view.open(new File([head, ...Array(2500).fill(block)], "million.csv")); }""",
+        [",".join(X) + "\n", block],
     )
-    reader.tab.wait_for_selector("#view-rows[data-state=reading]")
+    reader.until("tanbark.app.shell.current().made.many?.size > 0")  # answers come while the file is read
+    notes = reader.tab.inner_text("#rows-notes")
+    assert re.search(r"The file has about (9\d\d,\d+|1,0\d\d,\d+) rows; the page answers the first 250,000", notes)
+    assert "tanbark predict MODEL million.csv" in notes
+    assert reader.tab.evaluate("tanbark.app.shell.current().made.work.worker !== null")
+    reader.tab.locator("#tab-list").click()  # the page answers meanwhile, and the file is read on
+    reader.state(1, 0).click()
+    assert reader.tab.locator("#evidence .chip").count() == 1
+    reader.tab.locator("#tab-rows").click()
     reader.tab.get_by_role("button", name="Cancel").click()
     assert "Stopped after" in reader.tab.inner_text("#rows-state")
-    assert reader.tab.locator("#rows-table").is_visible()
+    assert reader.tab.evaluate("tanbark.app.shell.current().made.work === null")
+    kept = int(reader.tab.locator("#rows-table").get_attribute("aria-rowcount"))
+    assert 1 < kept < 250_000
     reader.tab.evaluate(
-        """() => { const view = tanbark.app.shell.views.find(({ id }) => id === "rows").made;
-        const make = tanbark.ManyRows.prototype.open;
-        tanbark.ManyRows.prototype.open = function () { this.most = 500; return make.call(this); };
-        view.open(view.many.file); }"""
+        "() => { const { made } = tanbark.app.shell.current(); made.most = 500; made.open(made.many.file); }"
     )
     reader.tab.wait_for_selector("#view-rows[data-state=done]")
-    assert re.search(r"about (99|100),\d+ rows", reader.tab.inner_text("#rows-notes"))
-    assert "the page takes the first 500" in reader.tab.inner_text("#rows-notes")
+    assert "the page answers the first 500" in reader.tab.inner_text("#rows-notes")
     assert reader.tab.locator("#rows-table").get_attribute("aria-rowcount") == "501"
+
+
+def test_rows_are_answered_without_a_worker_too(read, tan, tmp_path):
+    clf, X, _ = tan
+    alone = read(fresh=True)
+    alone.tab.add_init_script("delete window.Worker")
+    found = answers(drop(alone.open(clf, view="rows"), X.to_csv(index=False)), tmp_path)
+    assert found.filter(like="P(").to_numpy() == pytest.approx(clf.predict_proba(X), abs=1e-9)
+    assert found["surprise"].between(0, 1).all()
 
 
 def test_a_network_without_a_class_has_no_rows(read):

@@ -49,6 +49,32 @@ def test_d_separation_is_that_of_python_and_of_the_paths(read):
             assert set(answer["open"]) == expected
 
 
+def test_two_variables_and_what_is_known_are_chosen_in_the_drawing(read):
+    network = asia()
+    reader = read().open(network, view="teach")
+    lesson = reader.tab.locator("#lesson-separation")
+    place = {name: k for k, name in enumerate(network.dag.names)}
+
+    def click(name):
+        lesson.locator(f'.path-node[data-node="{place[name]}"]').click()
+
+    def open_arcs():
+        arcs = lesson.locator(".path-arc.open").evaluate_all("all => all.map((arc) => arc.dataset.arc)")
+        return {tuple(network.dag.names[int(end)] for end in arc.split()) for arc in arcs}
+
+    reader.tab.locator("#choose-again").click()
+    click("smoke")
+    click("tub")
+    assert "smoke and tub are d-separated" in lesson.inner_text()
+    assert "blocking" in lesson.locator(f'.path-node[data-node="{place["either"]}"]').get_attribute("class")
+    assert open_arcs() == set()
+    click("xray")
+    assert "smoke and tub are d-connected given these" in lesson.inner_text()
+    assert open_arcs() == {("smoke", "lung"), ("lung", "either"), ("tub", "either")}
+    lesson.locator(f'.path-node[data-node="{place["xray"]}"]').press("Enter")
+    assert "smoke and tub are d-separated" in lesson.inner_text()
+
+
 def test_a_path_names_what_blocks_it(read):
     reader = read().open(asia(), view="teach")
     lesson = reader.tab.locator("#lesson-separation")

@@ -92,7 +92,7 @@ def test_types_cuts_and_the_class_survive(form):
         NAMED[form].dumps(alike)
 
 
-@pytest.mark.parametrize("name", ["net.bif", "net.xml", "net.net", "net.uai", "NET.BIF", "net.bif.gz"])
+@pytest.mark.parametrize("name", ["net.bif", "net.xml", "net.net", "net.xdsl", "net.uai", "NET.BIF", "net.bif.gz"])
 def test_files_by_their_suffix(tmp_path, name):
     network = asia()
     tb.export.write_network(network, tmp_path / name)
@@ -127,7 +127,7 @@ def test_formats_that_cannot_be_told(tmp_path):
     assert "n0 -> n1;" in (tmp_path / "graph.dot").read_text()
     with pytest.raises(tb.errors.OptionError, match="only be written"):
         tb.export.read_network(tmp_path / "graph.dot")
-    assert set(FORMATS) == {"bif", "xmlbif", "net", "uai", "dot", "svg"}
+    assert set(FORMATS) == {"bif", "xmlbif", "net", "xdsl", "uai", "dot", "svg"}
 
 
 TWO = """variable A { type discrete [ 2 ] { a, b }; }

@@ -1,4 +1,4 @@
-"""What the formats share: strings in quotes, notes on columns, tokens with their lines."""
+"""What the formats share: strings in quotes, notes on columns, Tokens with their lines."""
 
 import base64
 import re
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tanbark as tb
-from tanbark.export.notation import Reader, annotated, labels, note, tokens, unquoted, words
+from tanbark.export.notation import Reader, Tokens, annotated, labels, note, unquoted, words
 from tanbark.table import Column
 
 WORDS = re.compile(r"(?P<skip>\s+)|(?P<mark>[{};])|(?P<word>[^\s{};]+)")
@@ -71,7 +71,7 @@ def test_states_of_one_name_raise_an_error():
 
 
 def test_tokens_know_their_lines():
-    reader = Reader(tokens("a {\n b;\n}", WORDS))
+    reader = Reader(Tokens("a {\n b;\n}", WORDS))
     assert [reader.take().line for _ in range(5)] == [1, 1, 2, 2, 3]
     assert reader.now.kind == "end"
     with pytest.raises(tb.errors.ModelFileError, match="line 3: expected ';', got the end of the file"):

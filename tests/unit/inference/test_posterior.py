@@ -30,7 +30,7 @@ def test_complete_and_incomplete_rows_together():
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_rows_of_one_pattern_are_planned_once(monkeypatch, threads):
-    from tanbark.inference import elimination
+    from tanbark.inference.factors import elimination
 
     rng = np.random.default_rng(1)
     network = make_network(rng, n_features=6)

@@ -36,3 +36,13 @@ def test_calibration_is_drawn(model):
 def test_what_cannot_be_drawn_raises_an_error(model, call):
     with pytest.raises(tb.errors.InputError):
         call(*model)
+
+
+def test_models_that_differ_from_a_control_have_a_star():
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(size=30) + shift for name, shift in (("a", 0), ("b", 0.1), ("c", 4))}
+    ax = tb.plot.plot_comparison(tb.compare_scores(scores, control="a"))
+    words = " ".join(text.get_text() for text in ax.texts)
+    assert "c*" in words
+    assert "b*" not in words
+    assert ax.get_title().endswith("* differs from a")

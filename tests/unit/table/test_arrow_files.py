@@ -1,13 +1,14 @@
 """Files by their suffix: types, pieces, and errors that name the file."""
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tanbark.errors import InputError, MissingPackageError
-from tanbark.table import arrow_files
-from tanbark.table.arrow_files import FileSource, arrow, cut_batches, open_files, raw_batch, spool
+from tanbark.table import arrow_files, read_table
+from tanbark.table.arrow_files import FileSource, arrow, cut_batches, open_files, raw_batch, read_batch, spool
 
 FRAME = pd.DataFrame({"a": ["1", "2", "x"], "b": [1.5, None, 2.5]})
 
@@ -99,3 +100,20 @@ def test_a_file_that_changes_between_passes_is_refused(tmp_path):
     path.write_text("a,b\n1,2\n3,4\n5,6\n")
     with pytest.raises(InputError, match="changed while it was being read"):
         list(source.read((str(path), None), ["a"], 10))
+
+
+def test_a_record_batch_is_read_as_the_table_of_it():
+    columns = {
+        "byte": pa.array([1, -2, 3], pa.int8()), "word": pa.array([1, 2, 70000], pa.uint32()),
+        "gaps": pa.array([1, None, 3], pa.int16()), "real": pa.array([0.5, 1.0, float("nan")], pa.float32()),
+        "big": pa.array([1, 2, 2**63], pa.uint64()), "text": pa.array(["a", None, "b"]),
+        "flag": pa.array([True, False, True]), "level": pa.array(["u", "v", "u"]).dictionary_encode(),
+    }  # fmt: skip
+    batch = pa.RecordBatch.from_pydict(columns)
+    found, expected = read_batch(batch), read_table(pa.Table.from_batches([batch]))
+    assert (found.names, found.n_rows, found.n_columns) == (expected.names, 3, len(columns))
+    for mine, theirs in zip(found.blocks, expected.blocks, strict=True):
+        assert mine.columns == theirs.columns
+        assert np.array_equal(mine.values, theirs.values, equal_nan=mine.values.dtype.kind == "f")
+    for ours, other in zip(found.coded, expected.coded, strict=True):
+        assert (ours.column, ours.levels, ours.codes.tolist()) == (other.column, other.levels, other.codes.tolist())

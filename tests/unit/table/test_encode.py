@@ -10,6 +10,7 @@ from tanbark.errors import InputError
 from tanbark.table import Column, encode, learn_schema, read_table
 from tanbark.table.coded import code_dtype
 from tanbark.table.learn_schema import scan_small_numbers
+from tanbark.table.raw import NumberBlock, RawTable
 
 few = settings(max_examples=40, deadline=None)
 
@@ -203,3 +204,21 @@ def test_a_scan_serves_no_schema_that_knows_less():
     encoded = encode(table, columns, small=scan_small_numbers(table))
     assert encoded.codes.tolist() == [[0, 1, 255], [1, 0, 1]]
     assert encoded.unseen == {"x": 1}
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_bytes_are_encoded_as_the_same_numbers_in_eight_bytes(dtype):
+    rng = np.random.default_rng(0)
+    info = np.iinfo(dtype)
+    values = rng.integers(info.min, info.max + 1, (500, 3)).astype(dtype)
+    levels = tuple(sorted(set(values[:300, 0].tolist())))
+    columns = (
+        Column("a", "category", "number", levels), Column("b", "interval", "number", cuts=(-3.5, 0.0, 60.0)),
+        Column("c", "category", "number", (0, 1, 2)),
+    )  # fmt: skip
+    wide = RawTable(None, 500, 3, (NumberBlock((0, 1, 2), values.astype(np.int64)),), ())
+    narrow = RawTable(None, 500, 3, tuple(NumberBlock((k,), values[:, [k]]) for k in range(3)), ())
+    found, expected = encode(narrow, columns), encode(wide, columns)
+    assert np.array_equal(found.codes, expected.codes)
+    assert found.unseen == expected.unseen
+    assert expected.unseen

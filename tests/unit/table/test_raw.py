@@ -107,7 +107,8 @@ def test_reading_copies_no_numbers_that_fit():
 
 
 @pytest.mark.parametrize(
-    "gap", [None, np.nan, float("nan"), np.float32("nan"), pd.NA, pd.NaT, decimal.Decimal("NaN"), np.datetime64("NaT")]
+    "gap",
+    [None, np.nan, float("nan"), np.float32("nan"), pd.NA, pd.NaT, decimal.Decimal("NaN"), np.datetime64("NaT", "s")],
 )
 def test_every_kind_of_gap_is_a_gap(gap):
     if not isinstance(gap, np.datetime64):

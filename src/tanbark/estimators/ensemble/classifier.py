@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_count
@@ -22,6 +21,7 @@ from tanbark.estimators.questions.model import Asked
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.suspicious import check_choice
 from tanbark.estimators.scan import as_scan, is_scan, open_counts
+from tanbark.estimators.scikit import check_is_fitted
 from tanbark.estimators.training import encode_training
 from tanbark.graph import Network
 from tanbark.structure.rules import generator
@@ -213,7 +213,7 @@ class PooledClassifier(TablePredictor):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""
-        from tanbark.estimators.model_file_ensemble import save_pooled
+        from tanbark.estimators.model_files.ensemble import save_pooled
 
         save_pooled(self, path)
 

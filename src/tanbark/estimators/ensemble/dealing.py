@@ -21,8 +21,8 @@ def row_order(table: CodedTable, rng: np.random.Generator) -> Integers:
     return np.lexsort((mixed, table.codes[-1]))
 
 
-def fold_weights(table: CodedTable, folds: int, rng: np.random.Generator) -> Floats:
-    """Return how often every row counts in each fold, (n_folds, n_rows).
+def fold_weights(table: CodedTable, folds: int, rng: np.random.Generator, *, only: int | None = None) -> Floats:
+    """Return how often every row counts in each fold, (n_folds, n_rows), or in the first ``only`` folds.
 
     Rows are dealt out in turn in the order of :func:`row_order`, so that a row of weight w is dealt out as w equal rows
     would be.
@@ -31,8 +31,8 @@ def fold_weights(table: CodedTable, folds: int, rng: np.random.Generator) -> Flo
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     ends = np.cumsum(weights[order])
     begins = ends - weights[order]
-    found = np.empty((folds, table.n_rows))
-    for fold in range(folds):
+    found = np.empty((folds if only is None else only, table.n_rows))
+    for fold in range(len(found)):
         found[fold, order] = _dealt(ends, fold, folds) - _dealt(begins, fold, folds)
     return found
 
@@ -48,7 +48,7 @@ def sample_rows(table: CodedTable, most: int, rng: np.random.Generator) -> tuple
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     folds = int(-(-weights.sum() // most))
     if folds > 1:
-        weights = fold_weights(table, folds, rng)[0]
+        weights = fold_weights(table, folds, rng, only=1)[0]  # with large weights there are very many folds
     rows = np.flatnonzero(weights > NOTHING)
     return rows, weights[rows]
 

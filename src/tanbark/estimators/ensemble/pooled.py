@@ -28,7 +28,7 @@ from tanbark.table.discretize import random_quantile_cuts
 
 MOST_POOLED = 50_000  # rows that the weights of members are learnt from
 CLASS_PRIOR = 0.5  # pseudo-counts of every class
-CUTS, STRUCTURE, FOLDS, BLANKS, POOLED, TREES, ORDER = range(7)  # what random numbers are for
+CUTS, STRUCTURE, FOLDS, BLANKS, POOLED, TREES, ORDER, HALVES = range(8)  # what random numbers are for
 
 
 @dataclass(frozen=True)

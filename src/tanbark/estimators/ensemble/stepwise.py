@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
 from tanbark.errors import InputError, OptionError
@@ -21,6 +20,7 @@ from tanbark.estimators.ensemble.left_out import left_out_logits
 from tanbark.estimators.ensemble.member import Member
 from tanbark.estimators.ensemble.pooled import Pooled, class_priors, count_classes, usual_missing
 from tanbark.estimators.reports import leave_one_out
+from tanbark.estimators.scikit import check_is_fitted
 from tanbark.estimators.training import code_further
 from tanbark.inference.sparse_network import lay_out_trees
 from tanbark.machine import run_threads, thread_count

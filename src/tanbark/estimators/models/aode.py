@@ -10,7 +10,7 @@ import numpy as np
 from tanbark.arrays import Codes, Floats, Integers
 from tanbark.checks import check_at_least
 from tanbark.counts import ChosenCounts, CountEngine, MemoryCounts, StoredCounts, stored_cells
-from tanbark.errors import ReducedModelWarning, TableTooLargeError, find, warn
+from tanbark.errors import OptionError, ReducedModelWarning, TableTooLargeError, find, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import Absent, TableClassifier
 from tanbark.estimators.options import estimator
@@ -53,7 +53,9 @@ class AveragedClassifier(TableClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        as_smoothing(self.parameters, "laplace")
+        if as_smoothing(self.parameters, "laplace").by_column:
+            msg = f"{type(self).__name__} smooths all columns alike; use a classifier with one network, such as TAN."
+            raise OptionError(msg)
         check_at_least("min_rows", self.min_rows, 0)
         find("missing_parent", self.missing_parent, {"sum": None, "drop": None})
 

@@ -11,8 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_count, is_number
@@ -24,6 +22,7 @@ from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.options import estimator
 from tanbark.estimators.questions.model import Asked, plain_asked
 from tanbark.estimators.reports.explain import Explained
+from tanbark.estimators.scikit import check_is_fitted, clone
 from tanbark.estimators.training import encode_training
 from tanbark.machine import run_threads, thread_count
 from tanbark.structure.rules import generator
@@ -214,7 +213,7 @@ class ModelAveraging(TablePredictor):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all models to one JSON file; ``tanbark.load`` reads it."""
-        from tanbark.estimators.model_file_others import save_members
+        from tanbark.estimators.model_files.others import save_members
 
         save_members(self, path)
 

@@ -206,8 +206,8 @@ class Classifier(PooledClassifier):
         self.model_ = training.pooled
         if not chosen:
             return
-        choice = replace(choose(table, plan, progress, time_budget=self.time_budget), orders=orders)
-        self.choice_ = choice
+        self._selection = choose(table, plan, progress, time_budget=self.time_budget)
+        self.choice_ = choice = replace(self._selection.choice, orders=orders)
         progress.say(str(choice))
         trees = islice(training.boost(choice.leaves, plan), choice.rounds)
         tempered = {name: getattr(choice, name) for name in ("fade", "temperature", "plain_temperature")}
@@ -221,15 +221,21 @@ class Classifier(PooledClassifier):
         self.network_ = learn_reading(table, n_jobs=self.n_jobs).dense_network(self.model_.log_prior)
         if self.choice_ is None:
             return
-        logits = self.choice_.held_out + (self.model_.log_prior - learnt_prior)
-        tested = np.flatnonzero(~np.isnan(logits[:, 0]))
+        held_out, shift = self.choice_.held_out, self.model_.log_prior - learnt_prior
+        _, half, n_folds = self.__dict__.pop("_selection")
+        tested = np.flatnonzero(~np.isnan(held_out[:, 0]))
         if len(tested) >= LEAST_CALIBRATED:
-            proba = normalize(logits[tested], logs=False, n_jobs=self.n_jobs)[0]
-            self._keep_scores(proba, table.codes[-1, tested].astype(np.int64))
+            proba, fewer = (
+                None if part is None else normalize(part[tested] + shift, logs=False, n_jobs=self.n_jobs)[0]
+                for part in (held_out, half)
+            )
+            assert proba is not None
+            labels = table.codes[-1, tested].astype(np.int64)
+            self._keep_scores(proba, labels, fewer=fewer, factor=1.0 / n_folds)
         if table.kept is not None:
-            held_out = np.full((len(table.kept), logits.shape[1]), np.nan)
-            held_out[table.kept] = self.choice_.held_out
-            self.choice_ = replace(self.choice_, held_out=held_out)
+            spread = np.full((len(table.kept), held_out.shape[1]), np.nan)
+            spread[table.kept] = held_out
+            self.choice_ = replace(self.choice_, held_out=spread)
 
     def _picture(self) -> str:
         drawn = super()._picture()

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils.validation import check_non_negative
 
 from tanbark.arrays import Floats
 from tanbark.errors import ImpossibleEvidenceWarning, InputError, OptionError, nearest, warn
@@ -20,7 +19,9 @@ from tanbark.estimators import inputs
 from tanbark.estimators.explorer_page import ExplorerPage
 from tanbark.estimators.options import estimator
 from tanbark.estimators.predict_set import SetPrediction
+from tanbark.estimators.scikit import BaseEstimator, ClassifierMixin, check_is_fitted, validate_data
 from tanbark.params import Laplace
+from tanbark.table.raw import is_frame, read_dtypes
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +171,7 @@ class TextNaiveBayes(ExplorerPage, SetPrediction, ClassifierMixin, BaseEstimator
         return self
 
     def _matrix(self, X: Any, *, reset: bool) -> csr_matrix:
+        _refuse_flags(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_non_negative(X, "TextNaiveBayes (input X)")
         matrix = csr_matrix(X)
@@ -286,7 +288,7 @@ class TextNaiveBayes(ExplorerPage, SetPrediction, ClassifierMixin, BaseEstimator
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file; ``tanbark.load`` reads it."""
-        from tanbark.estimators.model_file_others import save_text
+        from tanbark.estimators.model_files.others import save_text
 
         save_text(self, path)
 
@@ -299,3 +301,17 @@ class TextNaiveBayes(ExplorerPage, SetPrediction, ClassifierMixin, BaseEstimator
         tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True  # counts that are no words, as in scikit-learn's checks, say little
         return tags
+
+
+def _refuse_flags(X: Any) -> None:
+    """Raise an error for boolean columns beside counts: a flag that is not set says something, and no word does so."""
+    if not is_frame(X):
+        return
+    flags = [name for name, dtype in read_dtypes(X).items() if dtype == "Boolean"]
+    if flags and len(flags) < len(read_dtypes(X)):
+        msg = (
+            f"The columns {flags[:10]} are flags (booleans), and TextNaiveBayes counts words: a flag that is not set "
+            "would say nothing. Give the flags to a NaiveBayes of their own and add log P(class | words) + "
+            "log P(class | flags) - log P(class); or count them as words, by astype(int), if that is meant."
+        )
+        raise InputError(msg)

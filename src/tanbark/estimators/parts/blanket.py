@@ -8,15 +8,16 @@ from typing import Any, Self
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tanbark.counts import MemoryCounts
 from tanbark.errors import NothingSelectedWarning, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder
 from tanbark.estimators.options import estimator
+from tanbark.estimators.reports.data_report import DataReport, make_report
+from tanbark.estimators.reports.suspicious import Seen, check_choice
+from tanbark.estimators.scikit import BaseEstimator, check_is_fitted, validate_data
 from tanbark.estimators.training import check_same_length, code_rows, encode_training
 from tanbark.scores.mml import MessageLength
 from tanbark.structure.blanket.scores import Options, Scorer, make_scorer
@@ -61,7 +62,7 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         The length with the selected features, in nits, with its parts.
     classes_ : array of the labels
     schema_ : Schema
-        Columns with their categories or cut points.
+        Columns with their categories or cut points; without those that were left out.
 
     Notes
     -----
@@ -98,11 +99,15 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
     stated: str = "none"
     discretize: Any = "mdlp"
     categorical_features: Any = "auto"
+    suspicious: str = "drop"
     random_state: Any = 0
     n_jobs: int | None = None
 
     encoder_: Encoder = field(init=False)
     schema_: Schema = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[Any] = field(init=False)
+    _seen: Seen = field(init=False)
     classes_: NDArray[Any] = field(init=False)
     support_: NDArray[np.bool_] = field(init=False)
     order_: NDArray[np.int64] = field(init=False)
@@ -123,15 +128,24 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
             How many times each row counts; not for "nb_adaptive" and "mbp".
         """
         check_direction(self.direction)
+        check_choice(self.suspicious)
         table = encode_training(self, X, y, sample_weight)
         scorer = self._scorer(table)
         candidates = varied_features(MemoryCounts(table, n_jobs=self.n_jobs))
         order, self.trace_ = search(scorer, candidates, self.schema_.names, direction=self.direction)
-        self.order_ = np.array(order, np.int64)
-        self.support_ = np.zeros(self.schema_.target, bool)
-        self.support_[order] = True
+        self.order_ = np.array(self.encoder_.places, np.int64)[np.array(order, np.int64)]
+        self.support_ = np.zeros(self.n_features_in_, bool)
+        self.support_[self.order_] = True
         self.message_length_ = scorer.length(tuple(order))
         return self
+
+    @property
+    def data_report_(self) -> DataReport:
+        """What was seen of the rows: classes, and every column with its states, missing values and what is odd."""
+        if not hasattr(self, "_seen"):
+            msg = f"This {type(self).__name__} has no data_report_: it is not fitted yet."
+            raise AttributeError(msg)
+        return make_report(self.schema_, self._seen)
 
     def transform(self, X: Any) -> Any:
         """Keep the selected features; a frame stays a frame of its kind, whose columns are found by name."""
@@ -141,10 +155,8 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         if is_frame(X):
             inputs.read_features(self, X)
             frame = nw.from_native(X, eager_only=True)
-            positions = self.get_support(indices=True).tolist()
-            names = [
-                self.schema_.names[k] if hasattr(self, "feature_names_in_") else frame.columns[k] for k in positions
-            ]
+            known = self.feature_names_in_ if hasattr(self, "feature_names_in_") else frame.columns
+            names = [known[k] for k in self.get_support(indices=True)]
             return X.loc[:, names] if hasattr(X, "loc") else frame.select(names).to_native()
         array = inputs.as_table(self, X)
         validate_data(self, array, skip_check_array=True, reset=False)
@@ -157,7 +169,8 @@ class MarkovBlanketMML(SelectorMixin, BaseEstimator):
         _, labels = inputs.read_labels(y, self.classes_)
         check_same_length(raw.n_rows, len(labels))
         scorer = self._scorer(code_rows(self, raw, labels, None))
-        return -scorer.length(tuple(self.order_.tolist())).total
+        columns = tuple(self.encoder_.places.index(place) for place in self.order_.tolist())
+        return -scorer.length(columns).total
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -8,14 +8,19 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tanbark.arrays import Floats
 from tanbark.checks import check_count
 from tanbark.errors import InputError, find
 from tanbark.estimators.inputs import all_or_nothing, read_labels, read_weights
 from tanbark.estimators.options import estimator
+from tanbark.estimators.scikit import (
+    BaseEstimator,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    check_is_fitted,
+    validate_data,
+)
 from tanbark.table.discretize import CUTTERS, DEFAULT_BINS, UNION_BINS, grid
 from tanbark.table.learn_schema import FEW, FEW_ORDERED
 

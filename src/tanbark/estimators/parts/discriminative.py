@@ -54,9 +54,9 @@ class Discriminative(ParameterEstimator):
         L2 penalty of every correction; by default 1/4, 1, 4, 16, 64 or 256, chosen by validation.
     rounds : int, optional
         Rounds of boosting; by default 0, 1, 2, 4, ... up to ``max_rounds``, chosen by validation.
-    max_rounds : int, default 32
+    max_rounds : int, default 16
         The most rounds that validation tries.
-    learning_rate : float, default 0.1
+    learning_rate : float, default 0.2
         Fraction of a Newton step that boosting takes.
     normalize : bool, default False
         Change the CPTs and normalise them by a softmax in every parent configuration, so that they stay those of a
@@ -104,7 +104,7 @@ class Discriminative(ParameterEstimator):
 
     penalty: float | None = field(default=None, kw_only=False)
     rounds: int | None = None
-    max_rounds: int = 32
+    max_rounds: int = 16
     learning_rate: float = RATE
     normalize: bool = False
     max_iter: int = 100

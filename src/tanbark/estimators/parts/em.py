@@ -13,7 +13,7 @@ from tanbark.estimators import inputs
 from tanbark.estimators.options import estimator
 from tanbark.estimators.parts.parameters import ParameterEstimator, Tables
 from tanbark.graph import Dag, Network
-from tanbark.inference.junction import make_expectation
+from tanbark.inference.factors.junction import make_expectation
 from tanbark.params import Laplace, Smoothing, fit
 from tanbark.params.em import SLACK, log_prior, maximise
 from tanbark.table import Schema
@@ -58,6 +58,7 @@ class EM(ParameterEstimator):
     True
     """
 
+    completes = True
     fixed_prior = True
 
     tol: float = 1e-8

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_fraction
@@ -16,6 +15,7 @@ from tanbark.counts import MemoryCounts
 from tanbark.errors import OptionError
 from tanbark.estimators.options import estimator
 from tanbark.estimators.reports.uncertainty import draw_table
+from tanbark.estimators.scikit import BaseEstimator
 from tanbark.evaluation.discriminative import Estimated
 from tanbark.graph import Dag, Network
 from tanbark.inference import joint_log_proba
@@ -34,6 +34,7 @@ class ParameterEstimator(BaseEstimator):
     smoothing: Any = None
     needs_rows = True
     weighs = False
+    completes = False  # whether the counts are completed from rows
     fixed_prior = False  # whether the smoothing may not depend on the counts
 
     def complete(

@@ -7,9 +7,8 @@ from dataclasses import field
 from typing import Any
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 
-from tanbark.arrays import Floats
+from tanbark.arrays import Codes, Floats, Integers
 from tanbark.checks import check_count, check_positive, is_number
 from tanbark.counts import MemoryCounts
 from tanbark.errors import InputError, NotConvergedWarning, OptionError, find, warn
@@ -114,7 +113,8 @@ class AWNB(_Weights):
     """Weigh each feature by how near to the root decision trees test it.
 
     The weight is the mean over the trees of 1 / sqrt(d), d being the least depth (the root's is 1) at which the tree
-    tests the feature; a tree that does not test it adds nothing.
+    tests the feature; a tree that does not test it adds nothing. A test splits the states of a feature in two,
+    intervals by a cut point, categories by their distributions of the class, so that their names do not matter.
 
     Parameters
     ----------
@@ -131,7 +131,8 @@ class AWNB(_Weights):
 
     References
     ----------
-    Hall (2007), A decision tree-based attribute weighting filter for naive Bayes.
+    Hall (2007), A decision tree-based attribute weighting filter for naive Bayes. Coppersmith, Hong and Hosking (1999),
+    Partitioning nominal attributes in decision trees, section 3, for the splits of categories.
     """
 
     n_trees: int = field(default=10, kw_only=False)
@@ -139,26 +140,64 @@ class AWNB(_Weights):
     random_state: Any = None
 
     def _weigh(self, network: Network, rows: MemoryCounts) -> Floats:
+        from sklearn.tree import DecisionTreeClassifier  # late: it loads half of scikit-learn
+
         check_count("n_trees", self.n_trees, least=1)
         if not is_number(self.bootstrap_size) or not 0 < self.bootstrap_size <= 1:
             msg = f"bootstrap_size must be a fraction of the rows above 0 and at most 1; got {self.bootstrap_size!r}."
             raise OptionError(msg)
         codes, weights = next(rows.batches(size=max(1, rows.n_rows)))
-        features = np.where(codes[:-1] == np.iinfo(codes.dtype).max, np.nan, codes[:-1]).T.astype(np.float32)
+        columns = network.schema.features
         generator = inputs.read_random_state(self.random_state)
         probability = None if weights is None else weights / weights.sum()
-        size = max(1, int(self.bootstrap_size * len(features)))
+        size = max(1, int(self.bootstrap_size * codes.shape[1]))
         depths = []
         for _ in range(self.n_trees):
-            sample = generator.choice(len(features), size, p=probability)
+            sample = codes[:, generator.choice(codes.shape[1], size, p=probability)]
             tree = DecisionTreeClassifier(criterion="entropy", random_state=generator.randint(2**31 - 1))
-            tree.fit(features[sample], codes[-1][sample])
-            depths.append(least_depths(tree.tree_, features.shape[1]))
+            labels = first_seen(sample[-1])
+            ordered = [order_states(sample[i], labels, column.kind) for i, column in enumerate(columns)]
+            tree.fit(np.stack(ordered, axis=1).astype(np.float32), labels)
+            depths.append(least_depths(tree.tree_, len(columns)))
         found = np.mean(1.0 / np.sqrt(depths), axis=0)
         if not found.any():
-            msg = f"No tree of AWNB tests any feature (n_samples={len(features)}): none is informative about the class."
+            msg = f"No tree of AWNB tests any feature (n_samples={codes.shape[1]}): none informs about the class."
             raise InputError(msg)
         return np.asarray(found)
+
+
+def first_seen(codes: Codes) -> Integers:
+    """Number the codes by their first row.
+
+    >>> first_seen(np.array([3, 1, 3, 0], np.uint8)).tolist()
+    [0, 1, 0, 2]
+    """
+    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[place.ravel()])
+
+
+def order_states(codes: Codes, labels: Integers, kind: str) -> Floats:
+    """Return the states of rows as numbers whose cut points are splits; NaN where a value is missing.
+
+    Intervals keep their order. Categories are ordered by the first principal component of their distributions of the
+    class, which for two classes gives the best split of all; ties go to the category that occurs first.
+    """
+    missing = codes == np.iinfo(codes.dtype).max
+    if kind == "interval" or missing.all():
+        return np.where(missing, np.nan, codes.astype(float))
+    states = np.full(len(codes), np.nan)
+    states[~missing] = first_seen(codes[~missing])
+    known = states[~missing].astype(np.int64)
+    counts = np.zeros((int(known.max()) + 1, int(labels.max()) + 1))
+    np.add.at(counts, (known, labels[~missing]), 1)
+    rows = counts.sum(axis=1)
+    away = counts / rows[:, None] - counts.sum(axis=0) / counts.sum()
+    axis = np.linalg.eigh((away * rows[:, None]).T @ away)[1][:, -1]
+    score = np.round(away @ axis, 9)
+    decided = np.flatnonzero(score)
+    rank = np.argsort(np.argsort(-score if len(decided) and score[decided[0]] > 0 else score, kind="stable"))
+    states[~missing] = rank[known]
+    return states
 
 
 def least_depths(tree: Any, n_features: int) -> Floats:

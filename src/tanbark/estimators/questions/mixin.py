@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_count
@@ -19,6 +18,7 @@ from tanbark.estimators.questions.rows import read_row
 from tanbark.estimators.questions.scorecard import Scorecard, make_scorecard
 from tanbark.estimators.questions.sensitivity import Sensitivity, sensitivity
 from tanbark.estimators.questions.surprise import Surprise, surprise
+from tanbark.estimators.scikit import check_is_fitted
 from tanbark.graph import Network
 
 MODELS = ("model_", "network_", "averages_", "estimators_")  # where classifiers keep what they learn; each fit anew

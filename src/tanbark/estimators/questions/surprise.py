@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from tanbark.arrays import TIE, Codes, Floats, Integers
 from tanbark.checks import check_count
@@ -99,7 +98,7 @@ class Surprise:
 
 def surprise(network: Network, codes: Codes, *, n_draws: Any, random_state: Any, n_jobs: int | None) -> Surprise:
     """Measure rows of codes, (n_features, n_rows), of a network whose CPTs are distributions."""
-    from tanbark.inference.elimination import normalised
+    from tanbark.inference.factors.elimination import normalised
     from tanbark.inference.sampling import sample_codes
 
     normalised(network)
@@ -119,6 +118,8 @@ def surprise(network: Network, codes: Codes, *, n_draws: Any, random_state: Any,
 
 
 def _log_probabilities(network: Network, codes: Codes, n_jobs: int | None) -> Floats:
+    from scipy.special import logsumexp
+
     out = np.empty(codes.shape[1])
     for low, high in blocks(codes.shape[1], ROWS):
         joint = joint_log_proba(network, np.ascontiguousarray(codes[:, low:high]), n_jobs=n_jobs)
@@ -143,7 +144,7 @@ def _leave_one_out(network: Network, codes: Codes, own: Floats, n_jobs: int | No
 
 def _fractions(network: Network, codes: Codes, own: Floats, drawn: Codes, n_jobs: int | None) -> Floats:
     """Compare rows with the drawn ones, those with the same missing values together."""
-    from tanbark.inference.elimination import patterns
+    from tanbark.inference.factors.elimination import patterns
 
     missing = missing_code(codes)
     fractions = np.empty(len(own))

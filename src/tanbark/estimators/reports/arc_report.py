@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from tanbark.checks import check_count, check_ess
 from tanbark.counts import MemoryCounts
@@ -19,6 +17,7 @@ from tanbark.draw.axes import make_axes, text_width
 from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.network import NetworkClassifier
+from tanbark.estimators.scikit import check_is_fitted, clone
 from tanbark.estimators.training import check_same_length, chosen_rows, code_rows, kept_rows
 from tanbark.graph import Dag
 from tanbark.scores import bdeu, conditional_mutual_information

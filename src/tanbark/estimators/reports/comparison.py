@@ -13,10 +13,17 @@ from numpy.typing import ArrayLike
 from tanbark.arrays import Floats
 from tanbark.display import html_table, text_table
 from tanbark.errors import InputError, OptionError, find
+from tanbark.estimators.reports.paired_tests import bayesian_signed_rank, rank_difference, resampled_t, wilcoxon
 from tanbark.table.frames import make_frame
 
-TESTS = {"wilcoxon": "Wilcoxon's signed-rank test", "resampled-t": "corrected resampled t-test"}
+TESTS = {
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "resampled-t": "corrected resampled t-test",
+    "friedman": "z-test of mean ranks",
+    "nemenyi": "Nemenyi's test",
+}
 HEADS = ("model", "mean", "rank", "p")
+BAYES = ("better", "equivalent", "worse")  # than the reference
 
 
 def hommel(p_values: ArrayLike) -> Floats:
@@ -66,7 +73,8 @@ class Comparison:
     ranks : array
         Its mean rank over the folds or data sets; 1 is best, ties share their ranks.
     p_values : array
-        For every model, that it is as good as the best, adjusted by Hommel's method; 1 for the best itself.
+        For every model, that it is as good as the reference, adjusted for as many tests by Hommel's method (Nemenyi's
+        hold for all pairs as they are); 1 for the reference itself.
     pairwise : array
         For every two models, that they are equally good, all pairs adjusted together.
     friedman : float
@@ -81,6 +89,11 @@ class Comparison:
     metric : str
         What the scores measure.
     higher_is_better : bool
+    control : str, optional
+        The model that the others are compared with; None is the best.
+    bayes : array of shape (n_models, 3), optional
+        For every model, the posterior probabilities that it is better than the reference, practically equivalent, and
+        worse, by the Bayesian signed-rank test.
     """
 
     names: tuple[str, ...]
@@ -95,6 +108,13 @@ class Comparison:
     test: str
     metric: str = "score"
     higher_is_better: bool = True
+    control: str | None = None
+    bayes: Floats | None = None
+
+    @property
+    def reference(self) -> str:
+        """The model that ``p_values`` and ``bayes`` compare the others with: the control, or else the best."""
+        return self.names[0] if self.control is None else self.control
 
     def title(self) -> str:
         """Name the metric and which values of it are better."""
@@ -116,21 +136,30 @@ class Comparison:
     def to_frame(self, *, backend: str | None = None) -> Any:
         """Return a frame with a line per model; ``backend`` is "pandas", "polars" or "pyarrow"."""
         data = {"model": list(self.names), "mean": self.means, "rank": self.ranks, "p": self.p_values}
+        if self.bayes is not None:
+            data |= {name: self.bayes[:, column] for column, name in enumerate(BAYES)}
         return make_frame(data, backend)
 
     def __str__(self) -> str:
         """Write a table, the best model first."""
-        return f"{self._caption()}\n{text_table(HEADS, self._lines(), most=len(self.names))}"
+        return f"{self._caption()}\n{text_table(self._heads(), self._lines(), most=len(self.names))}"
 
     def _caption(self) -> str:
-        return f"{self.title()}; {self.n} {'scores' if self.n > 1 else 'score'} of each model, {TESTS[self.test]}"
+        against = "" if self.control is None else f" against {self.control}"
+        many = "scores" if self.n > 1 else "score"
+        return f"{self.title()}; {self.n} {many} of each model, {TESTS[self.test]}{against}"
+
+    def _heads(self) -> tuple[str, ...]:
+        return HEADS if self.bayes is None else (*HEADS, *BAYES)
 
     def _lines(self) -> list[list[str]]:
         numbers = zip(self.names, self.means, self.ranks, self.p_values, strict=True)
-        return [[name, f"{mean:.4f}", f"{rank:.2f}", f"{p:.4f}"] for name, mean, rank, p in numbers]
+        lines = [[name, f"{mean:.4f}", f"{rank:.2f}", f"{p:.4f}"] for name, mean, rank, p in numbers]
+        further = [[]] * len(lines) if self.bayes is None else [[f"{p:.4f}" for p in row] for row in self.bayes]
+        return [line + more for line, more in zip(lines, further, strict=True)]
 
     def _repr_html_(self) -> str:
-        return html_table(self._caption(), HEADS, self._lines(), most=len(self.names))
+        return html_table(self._caption(), self._heads(), self._lines(), most=len(self.names))
 
     def __repr__(self) -> str:
         return str(self)
@@ -138,7 +167,8 @@ class Comparison:
 
 def compare_scores(
     scores: Mapping[str, ArrayLike], *, higher_is_better: bool = True, test: str = "wilcoxon",
-    significance: float = 0.05, test_ratio: float | None = None, metric: str = "score",
+    control: str | None = None, rope: float | None = None, significance: float = 0.05,
+    test_ratio: float | None = None, metric: str = "score",
 ) -> Comparison:  # fmt: skip
     """Compare models by scores on the same data sets, or on the same folds of one.
 
@@ -147,9 +177,16 @@ def compare_scores(
     scores : mapping from model names to arrays
         All of the same length: one score per data set, or per fold.
     higher_is_better : bool, default True
-    test : {"wilcoxon", "resampled-t"}, default "wilcoxon"
-        Wilcoxon's signed-rank test is for scores on different data sets. Folds of one data set share their training
-        rows, so that their scores are not independent: "resampled-t" is the t-test with a variance that allows for it.
+    test : {"wilcoxon", "friedman", "nemenyi", "resampled-t"}, default "wilcoxon"
+        Wilcoxon's signed-rank test is for scores on different data sets; so are "friedman", which compares mean ranks
+        by their normal distribution, and "nemenyi", which compares all pairs of them with one critical difference.
+        Folds of one data set share their training rows, so that their scores are not independent: "resampled-t" is the
+        t-test with a variance that allows for it.
+    control : str, optional
+        The model that all others are compared with, their p-values adjusted by Hommel's method; by default the best.
+    rope : float, optional
+        Also run the Bayesian signed-rank test against the control or the best, with differences of at most ``rope``
+        as no difference in practice; see :func:`bayesian_signed_rank`.
     significance : float, default 0.05
         The level of the tests, for the groups and the critical difference.
     test_ratio : float, optional
@@ -160,7 +197,8 @@ def compare_scores(
     References
     ----------
     Demšar (2006), Statistical comparisons of classifiers over multiple data sets; Nadeau and Bengio (2003), Inference
-    for the generalization error, Section 3; García and Herrera (2008) on adjusted p-values.
+    for the generalization error, Section 3; García and Herrera (2008) on adjusted p-values; Benavoli, Corani, Demšar
+    and Zaffalon (2017) on the Bayesian test.
 
     Examples
     --------
@@ -179,26 +217,43 @@ def compare_scores(
         msg = f"significance must lie between 0 and 1; got {significance!r}."
         raise OptionError(msg)
     names, table = list(scores), _table(scores)
+    if control is not None:
+        find("control, the name of a model,", control, dict.fromkeys(names))
     k, n = table.shape
     signed = table if higher_is_better else -table
     order = np.argsort(-signed.mean(axis=1), kind="stable")
     names, table, signed = [names[i] for i in order], table[order], signed[order]
-    ratio = 1.0 / max(n - 1, 1) if test_ratio is None else test_ratio
+    ranks = _ranks(-signed).mean(axis=1)
+    raw = _test_pairs(signed, ranks, test, 1.0 / max(n - 1, 1) if test_ratio is None else test_ratio)
+    reference = 0 if control is None else names.index(control)
+    others = np.arange(k) != reference
+    p_values = np.ones(k)
+    p_values[others] = raw[reference, others] if test == "nemenyi" else hommel(raw[reference, others])
+    pairwise, upper = np.ones((k, k)), np.triu_indices(k, 1)
+    pairwise[upper] = raw[upper] if test == "nemenyi" else hommel(raw[upper])
+    bayes = (
+        None if rope is None else np.array([bayesian_signed_rank(row, signed[reference], rope=rope) for row in signed])
+    )
+    return Comparison(
+        tuple(names), table.mean(axis=1), ranks, p_values, np.minimum(pairwise, pairwise.T), _friedman(signed),
+        critical_difference(k, n, significance), significance, n, test, str(metric), higher_is_better, control, bayes,
+    )  # fmt: skip
+
+
+def _test_pairs(signed: Floats, ranks: Floats, test: str, ratio: float) -> Floats:
+    """Return the p-values of all pairs of models, not adjusted."""
+    k, n = signed.shape
     raw = np.ones((k, k))
     for a in range(k):
         for b in range(a + 1, k):
-            found = _wilcoxon(signed[a], signed[b]) if test == "wilcoxon" else _resampled_t(signed[a], signed[b], ratio)
+            if test == "wilcoxon":
+                found = wilcoxon(signed[a], signed[b])
+            elif test == "resampled-t":
+                found = resampled_t(signed[a], signed[b], ratio)
+            else:
+                found = rank_difference(ranks[a], ranks[b], k, n, all_pairs=test == "nemenyi")
             raw[a, b] = raw[b, a] = found
-    pairwise = np.ones((k, k))
-    upper = np.triu_indices(k, 1)
-    pairwise[upper] = hommel(raw[upper])
-    pairwise = np.minimum(pairwise, pairwise.T)
-    ranks = _ranks(-signed)
-    return Comparison(
-        tuple(names), table.mean(axis=1), ranks.mean(axis=1), np.concatenate([[1.0], hommel(raw[0, 1:])]), pairwise,
-        _friedman(signed), critical_difference(k, n, significance), significance, n, test,
-        str(metric), higher_is_better,
-    )  # fmt: skip
+    return raw
 
 
 def critical_difference(n_models: int, n_scores: int, significance: float = 0.05) -> float:
@@ -245,24 +300,3 @@ def _friedman(table: Floats) -> float:
         return 1.0
     statistic = n**2 * (k - 1) * float(((ranks.mean(axis=1) - (k + 1) / 2) ** 2).sum()) / spread
     return float(chi2.sf(statistic, k - 1))
-
-
-def _wilcoxon(a: Floats, b: Floats) -> float:
-    from scipy.stats import wilcoxon
-
-    if np.array_equal(a, b):
-        return 1.0
-    return float(wilcoxon(a, b, zero_method="zsplit", method="approx" if (a == b).any() else "auto").pvalue)
-
-
-def _resampled_t(a: Floats, b: Floats, ratio: float) -> float:
-    from scipy.stats import t
-
-    difference = a - b
-    n = len(difference)
-    spread = float(difference.var(ddof=1)) if n > 1 else 0.0
-    if n < 2 or (spread == 0 and difference.mean() == 0):
-        return 1.0
-    if spread == 0:
-        return 0.0
-    return float(2 * t.sf(abs(difference.mean()) / math.sqrt((1 / n + ratio) * spread), n - 1))

@@ -82,7 +82,7 @@ def draw_table(counts: NDArray[Any], axis: int, smoothing: Smoothing, rng: np.ra
     """
     if has_levels(counts, smoothing):
         return Levels([counts], [axis]).draw(rng)[0]
-    return _normalized(_log_gammas(_shapes(counts, axis, smoothing), rng), axis)
+    return _normalized(_log_gammas(_shapes(counts, axis, smoothing.mass(counts, axis)), rng), axis)
 
 
 def has_levels(counts: NDArray[Any], smoothing: Smoothing) -> bool:
@@ -90,9 +90,9 @@ def has_levels(counts: NDArray[Any], smoothing: Smoothing) -> bool:
     return isinstance(smoothing, Hierarchical) and counts.ndim > 1
 
 
-def _shapes(counts: NDArray[Any], axis: int, smoothing: Smoothing) -> Floats:
-    """Return the parameters of a family's Dirichlet distributions."""
-    shapes = np.asarray(counts + smoothing.mass(counts, axis), dtype=np.float64)
+def _shapes(counts: NDArray[Any], axis: int, mass: float | Floats) -> Floats:
+    """Return the parameters of a family's Dirichlet distributions, from counts and prior mass."""
+    shapes = np.asarray(counts + mass, dtype=np.float64)
     return np.where(shapes.sum(axis=axis, keepdims=True) > 0, shapes, 1.0)
 
 
@@ -121,9 +121,13 @@ class Drawing:
         self._drawn = [node for node in found if node not in self._deep]
         self._axes = [self._axis(node) for node in self._drawn]
         parts = zip(self._drawn, self._axes, strict=True)
-        self._shapes = [_shapes(self._counts[node], axis, self._smoothing) for node, axis in parts]
+        self._shapes = [_shapes(self._counts[node], axis, self._mass(node)) for node, axis in parts]
         self._flat = np.concatenate([np.zeros(0), *(shapes.ravel() for shapes in self._shapes)])
         self._ends = np.cumsum([shapes.size for shapes in self._shapes])[:-1]
+
+    def _mass(self, node: int) -> float | Floats:
+        network = self._network
+        return self._smoothing.mass_at(self._counts[node], network.axes(node), node, network.schema)
 
     def _axis(self, node: int) -> int:
         return self._network.axes(node).index(node)

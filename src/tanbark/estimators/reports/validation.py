@@ -10,9 +10,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from tanbark.display import html_table, text_table
 from tanbark.errors import InputError, OptionError
@@ -21,6 +18,7 @@ from tanbark.estimators.models.fixed import FixedStructure
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.reports.comparison import Comparison, compare_scores
 from tanbark.estimators.reports.measures import measure
+from tanbark.estimators.scikit import clone, is_sparse
 from tanbark.table.frames import make_frame
 
 MEASURES = ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "seconds")
@@ -118,6 +116,8 @@ def cross_validate_network(
     ['NaiveBayes()', 'TAN()']
     """
     named = _named(models)
+    from sklearn.model_selection import StratifiedKFold
+
     splitter = StratifiedKFold(cv, shuffle=True, random_state=random_state) if isinstance(cv, int) else cv
     if not relearn_structure:
         named = {name: _with_structure(model, X, y) for name, model in named.items()}
@@ -170,7 +170,7 @@ def _take(data: Any, rows: NDArray[np.int64]) -> Any:
         return frame[rows, :].to_native()
     if isinstance(frame, nw.Series):
         return frame[rows].to_native()
-    return data[rows] if isinstance(data, np.ndarray) or issparse(data) else [data[row] for row in rows]
+    return data[rows] if isinstance(data, np.ndarray) or is_sparse(data) else [data[row] for row in rows]
 
 
 def _with_structure(model: Any, X: Any, y: Any) -> Any:

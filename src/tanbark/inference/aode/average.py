@@ -161,5 +161,5 @@ def averaged_log_proba(
             codes, flat, places, models.logs, models.counts, enough, low, high, out, empty
         )  # fmt: skip
 
-    run_threads(work, row_blocks(len(out), threads, smallest=256), threads)
+    run_threads(work, row_blocks(len(out), threads, smallest=256), threads, long=len(out) >= WORTH_ROWS)
     return out, empty

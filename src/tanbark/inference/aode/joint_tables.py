@@ -113,5 +113,5 @@ def average_joined(joined: Joined, models: Models, codes: Codes, threads: int) -
     def work(low: int, high: int) -> None:
         average_kernels.average_joined(codes, scaled, joined, low, high, out, empty)
 
-    run_threads(work, row_blocks(len(out), threads, smallest=1024), threads)
+    run_threads(work, row_blocks(len(out), threads, smallest=1024), threads, long=True)
     return out, empty

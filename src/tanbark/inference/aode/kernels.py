@@ -18,6 +18,7 @@ from numba.core import cgutils
 from tanbark.arrays import Array
 from tanbark.inference.aode.joint_tables import Joined, Models
 from tanbark.machine import instruction, kernel
+from tanbark.stopping import stopping
 
 ROWS_AT_ONCE = 8192
 LOG_ROWS = 64  # rows whose joints are added up in logarithms, model by model
@@ -101,6 +102,8 @@ def average_models(
     best, total = np.empty((LOG_ROWS, n_classes)), np.empty((LOG_ROWS, n_classes))
     used, joint = np.empty(LOG_ROWS, np.int64), np.empty(n_classes)
     for low in range(top, bottom, LOG_ROWS):
+        if stopping():
+            return
         size = min(LOG_ROWS, bottom - low)
         _find_observed(codes, n_states, places * n_classes, n_classes, low, observed, found[:size])
         best[:] = -np.inf
@@ -251,6 +254,8 @@ def average_joined(
     both = np.empty((entries.shape[1] // n_classes, 4))
     order, ends = np.empty(ROWS_AT_ONCE, np.uint16), np.empty(MOST_TOGETHER + 1, np.int64)
     for low in range(top, bottom, ROWS_AT_ONCE):
+        if stopping():
+            return
         size = min(ROWS_AT_ONCE, bottom - low)
         _join(codes[:, low : low + size], group, strides, places, joined[:size])
         total[:] = 0.0

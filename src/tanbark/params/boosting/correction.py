@@ -25,7 +25,7 @@ import numpy as np
 from tanbark.arrays import Array, Floats, Integers
 from tanbark.machine import row_blocks, run_threads, thread_count
 
-RATE = 0.1
+RATE = 0.2
 NO_WEIGHTS = np.zeros(0)
 
 
@@ -60,12 +60,11 @@ class FamilyContexts(NamedTuple):
     above: Array
 
 
-class LabelledLogits(NamedTuple):
-    """Rows as boosting reads them: logits and posteriors are (rows, classes); no weights stand for ones."""
+class LabelledRows(NamedTuple):
+    """Rows as boosting reads them: no weights stand for ones; posteriors of all classes, of two the second's odds."""
 
     labels: Array
     weights: Array
-    logits: Array
     posteriors: Array
 
 
@@ -128,10 +127,10 @@ def run_rounds(
     families: Sequence[Families], contexts: Sequence[Array], labels: Array, logits: Floats,
     weights: Floats | None = None, *, penalty: float, rate: float = RATE,
 ) -> Iterator[int]:  # fmt: skip
-    """Boost without end: yield the number of rounds after each, corrections and logits updated in place.
+    """Boost without end: yield the number of rounds after each, the corrections updated in place.
 
-    A round takes one step for every family. Several sets of families, as those of an ensemble's members, share the
-    logits and take their turns in each round.
+    A round takes one step for every family. Several sets of families, as those of an ensemble's members, take their
+    turns in each round.
 
     Parameters
     ----------
@@ -149,15 +148,28 @@ def run_rounds(
     """
     from tanbark.params.boosting import correction_kernels as kernels
 
+    n_rows, n_classes = logits.shape
+    posteriors = np.empty((n_rows, 1 if n_classes == 2 else n_classes))
+    kernels.fill_posteriors(logits, posteriors)
     given = NO_WEIGHTS if weights is None else np.asarray(weights, float)
-    rows = LabelledLogits(np.asarray(labels, np.int64), given, logits, np.empty_like(logits))
+    rows = LabelledRows(np.asarray(labels, np.int64), given, posteriors)
+    pairs = [(part, places) for part, places in zip(families, contexts, strict=True) if len(places)]
     done = 0
     while True:
-        kernels.fill_posteriors(logits, rows.posteriors)
-        for part, places in zip(families, contexts, strict=True):
+        for part, places in pairs:
             kernels.take_steps(part, places, rows, float(penalty), float(rate))
+        if _extreme(posteriors):
+            now = logits.copy()
+            for part, places in pairs:
+                kernels.sum_corrections(places, part.sums, np.ones(n_rows), now)
+            kernels.fill_posteriors(now, posteriors)
         done += 1
         yield done
+
+
+def _extreme(posteriors: Floats) -> bool:
+    """Return whether products may underflow or overflow, so that posteriors must be computed from logits again."""
+    return bool(posteriors.size and (posteriors.min() < 1e-150 or posteriors.max() > 1e150))
 
 
 def add_corrections(families: Families, codes: Array, logits: Floats, *, n_jobs: int | None = 1) -> None:
@@ -174,6 +186,22 @@ def add_corrections(families: Families, codes: Array, logits: Floats, *, n_jobs:
         kernels.add_sums(families, codes, top, bottom, logits)
 
     run_threads(work, row_blocks(len(logits), threads), threads)
+
+
+def find_contexts(families: Families, codes: Array) -> Array:
+    """Return the longest context seen of every row in every family, (n_families, n_rows)."""
+    from tanbark.params.boosting import correction_kernels as kernels
+
+    return np.asarray(kernels.find_contexts(families, codes))
+
+
+def sum_corrections(contexts: Array, families: Families, fractions: Floats, logits: Floats) -> Floats:
+    """Return logits plus a fraction of the corrections of every row in the contexts that were found."""
+    from tanbark.params.boosting import correction_kernels as kernels
+
+    found = logits.copy()
+    kernels.sum_corrections(contexts, families.sums, fractions, found)
+    return found
 
 
 def complete_fraction(families: Families, codes: Array) -> Floats:

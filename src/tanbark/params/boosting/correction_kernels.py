@@ -8,21 +8,30 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
-from tanbark.params.boosting.correction import Families, LabelledLogits
+from tanbark.params.boosting.correction import Families, LabelledRows
 
 LARGEST_STEP = 4.0  # of Newton: where all posteriors are nearly certain, curvature vanishes
+LEAST = 1e-200  # posterior, or odds, that steps begin with
+NO_CONTEXTS = np.zeros(0, np.int32)
 
 
 @kernel
 def fill_posteriors(logits: Array, posteriors: Array) -> None:
-    """Fill in the softmax of every row."""
+    """Fill in the softmax of every row; of two classes, if there is one column, the odds of the second.
+
+    None becomes zero or infinite: steps multiply it, and it must be able to return.
+    """
     n_rows, n_classes = logits.shape
+    if posteriors.shape[1] == 1:
+        for row in range(n_rows):
+            posteriors[row, 0] = min(max(exp(min(logits[row, 1] - logits[row, 0], 700.0)), LEAST), 1.0 / LEAST)
+        return
     for row in range(n_rows):
         largest, mass = logits[row, 0], 0.0
         for c in range(1, n_classes):
             largest = max(largest, logits[row, c])
         for c in range(n_classes):
-            p = exp(logits[row, c] - largest)
+            p = max(exp(logits[row, c] - largest), LEAST)
             posteriors[row, c] = p
             mass += p
         for c in range(n_classes):
@@ -30,96 +39,162 @@ def fill_posteriors(logits: Array, posteriors: Array) -> None:
 
 
 @kernel
-def take_steps(families: Families, contexts: Array, rows: LabelledLogits, penalty: float, rate: float) -> None:
-    """Take one step for every family in turn, and keep logits and posteriors up to date.
+def take_steps(families: Families, contexts: Array, rows: LabelledRows, penalty: float, rate: float) -> None:
+    """Take one step for every family in turn, and keep the posteriors up to date.
 
     ``contexts[family, row]`` is the deepest context of a row; the gradient of a context is that of all rows below it.
     """
     # Idea: rows add to their deepest contexts only, and the contexts pass sums on upwards; changes are summed downwards
     # likewise, so that a row is corrected once for all levels. Posteriors are multiplied by the exponential of the
-    # change, one per context, instead of one per row.
-    # Layout: gradient, curvature and change are (contexts of the family, classes), the root first.
-    # Cost: O((rows + contexts) x classes) per family, for any number of levels.
-    n_classes, n_families = rows.logits.shape[1], len(contexts)
-    for family in range(n_families):
+    # change, one per context, instead of one per row. One pass over the rows corrects them by the family before and
+    # adds them to the sums of the next.
+    # Layout: slopes are (contexts of the family, gradient and curvature x outputs), factors (contexts, outputs), the
+    # root first; of two classes the second is the only output, and instead of its posterior rows have its odds.
+    # Cost: O((rows + contexts) x outputs) per family, for any number of levels.
+    n_families, n_outputs = len(contexts), rows.posteriors.shape[1]
+    widest, last = 0, len(families.above)
+    for family in range(n_families - 1, -1, -1):
         first = families.firsts[families.spans[family]]
-        last = families.firsts[families.spans[family + 1]] if family + 1 < n_families else len(families.above)
-        gradient, curvature = np.zeros((last - first, n_classes)), np.zeros((last - first, n_classes))
-        sum_gradients(contexts[family], first, rows, gradient, curvature)
-        newton_steps(families, first, penalty, rate, gradient, curvature)
-        correct_rows(contexts[family], first, rows, gradient, curvature)
+        widest, last = max(widest, last - first), first
+    slopes, factors = np.empty((widest, 2 * n_outputs)), np.empty((widest, n_outputs))
+    before, start = contexts[0], 0
+    for family in range(n_families + 1):
+        if family == n_families:
+            first, here = 0, NO_CONTEXTS
+        else:
+            first, here = families.firsts[families.spans[family]], contexts[family]
+            last = families.firsts[families.spans[family + 1]] if family + 1 < n_families else len(families.above)
+            slopes[: last - first] = 0.0
+        if n_outputs == 1:
+            pass_two(rows, before[: len(before) if family else 0], start, factors, here, first, slopes)
+        else:
+            pass_many(rows, before[: len(before) if family else 0], start, factors, here, first, slopes)
+        if family < n_families:
+            newton_steps(families, first, last, penalty, rate, slopes, factors)
+        before, start = here, first
 
 
 @kernel
-def sum_gradients(places: Array, first: int, rows: LabelledLogits, gradient: Array, curvature: Array) -> None:
-    """Sum label less posterior, and its slope, over the rows of each deepest context.
+def pass_two(
+    rows: LabelledRows, before: Array, start: int, factors: Array, here: Array, first: int, slopes: Array
+) -> None:
+    """Correct the posteriors by one family and sum gradients and curvatures over the contexts of the next.
 
-    With two classes the second alone is summed: the other has the opposite gradient.
+    There is no correction if ``before`` is empty, and there are no sums if ``here`` is.
     """
-    labels, weights, posteriors = rows.labels, rows.weights, rows.posteriors
-    n_rows, n_classes = posteriors.shape
-    lowest = 1 if n_classes == 2 else 0
-    for row in range(n_rows):
-        v = places[row] - first
-        if v > 0:
-            w = weights[row] if len(weights) else 1.0
-            for c in range(lowest, n_classes):
-                p = posteriors[row, c]
-                gradient[v, c] -= w * p
-                curvature[v, c] += w * p * (1.0 - p)
-            gradient[v, labels[row]] += w
-    if lowest:
-        for v in range(len(gradient)):
-            gradient[v, 0] = -gradient[v, 1]
-            curvature[v, 0] = curvature[v, 1]
+    labels, weights, odds = rows
+    corrects, sums, weighted = len(before) > 0, len(here) > 0, len(weights) > 0
+    for row in range(len(labels)):
+        o = odds[row, 0]
+        if corrects:
+            v = before[row] - start
+            if v > 0:
+                o *= factors[v, 0]
+                odds[row, 0] = o
+        if sums:
+            v = here[row] - first
+            if v > 0:
+                w = weights[row] if weighted else 1.0
+                other = 1.0 / (1.0 + o)
+                p = o * other
+                slopes[v, 0] += w * (labels[row] - p)
+                slopes[v, 1] += w * p * other
+
+
+@kernel
+def pass_many(
+    rows: LabelledRows, before: Array, start: int, factors: Array, here: Array, first: int, slopes: Array
+) -> None:
+    """Do the same for more than two classes."""
+    labels, weights, posteriors = rows
+    n_outputs = posteriors.shape[1]
+    corrects, sums, weighted = len(before) > 0, len(here) > 0, len(weights) > 0
+    for row in range(len(labels)):
+        if corrects:
+            v = before[row] - start
+            if v > 0:
+                mass = 0.0
+                for c in range(n_outputs):
+                    p = posteriors[row, c] * factors[v, c]
+                    posteriors[row, c] = p
+                    mass += p
+                scale = 1.0 / mass
+                for c in range(n_outputs):
+                    posteriors[row, c] *= scale
+        if sums:
+            v = here[row] - first
+            if v > 0:
+                w = weights[row] if weighted else 1.0
+                for c in range(n_outputs):
+                    p = posteriors[row, c]
+                    slopes[v, c] -= w * p
+                    slopes[v, n_outputs + c] += w * p * (1.0 - p)
+                slopes[v, labels[row]] += w
 
 
 @kernel
 def newton_steps(
-    families: Families, first: int, penalty: float, rate: float, gradient: Array, curvature: Array
+    families: Families, first: int, last: int, penalty: float, rate: float, slopes: Array, factors: Array
 ) -> None:
-    """Move the corrections of one family; its gradients become the changes of the sums, curvatures their exponentials.
+    """Move the corrections of one family, and write the factors of its posteriors.
 
-    The objective is the log-likelihood less half the penalty times the squares of the corrections.
+    The objective is the log-likelihood less half the penalty times the squares of the corrections. With two classes
+    the correction of the first is the negative of that of the second.
     """
     above, sums = families.above, families.sums
-    n_contexts, n_classes = gradient.shape
+    n_contexts, n_outputs = last - first, factors.shape[1]
+    lowest, doubled = sums.shape[1] - n_outputs, 2.0 if n_outputs == 1 else 1.0
     for v in range(n_contexts - 1, 0, -1):
         up = above[first + v] - first
-        for c in range(n_classes):
-            g, h = gradient[v, c], curvature[v, c]
-            gradient[up, c] += g
-            curvature[up, c] += h
-            own = sums[first + v, c] - sums[first + up, c]
+        for c in range(n_outputs):
+            g, h = slopes[v, c], slopes[v, n_outputs + c]
+            slopes[up, c] += g
+            slopes[up, n_outputs + c] += h
+            own = sums[first + v, lowest + c] - sums[first + up, lowest + c]
             step = (g - penalty * own) / (h + penalty)
-            gradient[v, c] = rate * min(max(step, -LARGEST_STEP), LARGEST_STEP)
-    gradient[0] = 0.0
-    curvature[0] = 1.0
+            slopes[v, c] = rate * min(max(step, -LARGEST_STEP), LARGEST_STEP)
+    slopes[0] = 0.0
     for v in range(1, n_contexts):
         up = above[first + v] - first
-        for c in range(n_classes):
-            gradient[v, c] += gradient[up, c]
-            curvature[v, c] = exp(gradient[v, c])
-            sums[first + v, c] += gradient[v, c]
+        for c in range(n_outputs):
+            slopes[v, c] += slopes[up, c]
+            factors[v, c] = exp(doubled * slopes[v, c])
+            sums[first + v, lowest + c] += slopes[v, c]
+        if lowest:
+            sums[first + v, 0] = -sums[first + v, 1]
 
 
 @kernel
-def correct_rows(places: Array, first: int, rows: LabelledLogits, change: Array, factor: Array) -> None:
-    """Add the changes of sums to the logits of rows, and multiply their posteriors by the exponentials."""
-    logits, posteriors = rows.logits, rows.posteriors
-    n_rows, n_classes = logits.shape
-    for row in range(n_rows):
-        v = places[row] - first
-        if v > 0:
-            mass = 0.0
+def find_contexts(families: Families, codes: Array) -> Array:
+    """Return the longest context seen of every row in every family, (n_families, n_rows)."""
+    # Cost: one step in the tree per column of a family.
+    columns, spans, states, firsts, starts, children, _, _ = families
+    found = np.empty((len(spans) - 1, codes.shape[1]), np.int32)
+    for family in range(len(spans) - 1):
+        for row in range(codes.shape[1]):
+            v = firsts[spans[family]]
+            for entry in range(spans[family], spans[family + 1]):
+                state = np.int64(codes[columns[entry], row])
+                if state >= states[entry]:
+                    break
+                deeper = np.int64(children[starts[entry] + (v - firsts[entry]) * states[entry] + state])
+                if deeper < 0:
+                    break
+                v = deeper
+            found[family, row] = v
+    return found
+
+
+@kernel
+def sum_corrections(contexts: Array, sums: Array, fractions: Array, logits: Array) -> None:
+    """Add a fraction of the corrections of every row, in the contexts of all families, to its logits."""
+    n_families, n_rows = contexts.shape
+    n_classes = logits.shape[1]
+    for family in range(n_families):
+        for row in range(n_rows):
+            v = contexts[family, row]
             for c in range(n_classes):
-                logits[row, c] += change[v, c]
-                p = posteriors[row, c] * factor[v, c]
-                posteriors[row, c] = p
-                mass += p
-            scale = 1.0 / mass
-            for c in range(n_classes):
-                posteriors[row, c] *= scale
+                logits[row, c] += fractions[row] * sums[v, c]
 
 
 @kernel

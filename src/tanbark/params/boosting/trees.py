@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import Array, Bools, Codes, Floats, Integers
-from tanbark.machine import row_blocks, run_threads, thread_count
+from tanbark.machine import raise_if_stopping, row_blocks, run_threads, thread_count
 
 LEAF = -1
 LEFT, RIGHT, BOTH = range(3)  # where a missing value goes: BOTH where none was seen in training
@@ -152,6 +152,7 @@ def boost(
     sums, change = np.empty((n_rows, width)), np.empty((n_rows, n_outputs))
     given = NO_WEIGHTS if weights is None else np.asarray(weights, float)
     while True:
+        raise_if_stopping()
         columns = np.sort(rng.choice(len(sizes), n_columns, replace=False))
         bins = np.concatenate([[0], np.cumsum(sizes[columns] + 1)])
         growing = Growing(codes, sizes, ordered, columns, bins)

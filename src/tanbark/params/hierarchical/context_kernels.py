@@ -51,6 +51,16 @@ def passed_on(n: float, a: float) -> float:
 
 
 @kernel
+def no_longer_passed_on(n: float, less: float, a: float) -> float:
+    """Return passed_on(n, a) - passed_on(n - less, a)."""
+    if n - less <= 1.0:
+        return float(passed_on(n, a) - passed_on(n - less, a))
+    if less == 1.0:
+        return a / (a + n - 1.0)
+    return float(a * (_digamma(a + n) - _digamma(a + n - less)))
+
+
+@kernel
 def grow(
     codes: Array, parents: Array, states: Array, weights: Array, least: float
 ) -> tuple[Array, Array, Array, Array, Array]:
@@ -131,10 +141,9 @@ def _go_down(
 def restore(counts: Array, concentrations: Array, above: Array, levels: Array) -> tuple[Array, Array]:
     """Return totals and probabilities from counts and concentrations, bit by bit those of :func:`shrink`."""
     totals, probabilities = np.zeros(len(counts)), np.empty(counts.shape)
-    for v in range(1, len(counts)):
+    for v in range(len(counts)):
         for k in range(counts.shape[1]):
             totals[v] += counts[v, k]
-    totals[ROOT] = counts[ROOT].sum()
     _go_down(counts, totals, concentrations, above, levels, probabilities)
     return totals, probabilities
 
@@ -156,7 +165,9 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
     concentrations[ROOT] = 0.5 * n_states
     steps, moved = np.zeros(n_levels + 1), np.zeros(n_levels + 1)
     for sweep in range(MOST_SWEEPS):
-        counts[:] = rows
+        for v in range(n_contexts):
+            for k in range(n_states):
+                counts[v, k] = rows[v, k]
         largest = 0.0
         for level in range(n_levels, 0, -1):
             c, tables, slope = concentrations[level], 0.0, CONCENTRATION_RATE
@@ -167,8 +178,9 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
                     if n > 0.0:
                         total += n
                         a = c * probabilities[up, k]
-                        tables += a * digamma_difference(a, n)
-                        counts[up, k] += passed_on(n, a)
+                        expected = a * digamma_difference(a, n)
+                        tables += expected
+                        counts[up, k] += n if n <= 1.0 else min(max(expected, 1.0), n)
                 totals[v] = total
                 if total > 0.0:
                     slope += digamma_difference(c, total)
@@ -181,7 +193,9 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
                 moved[level] = min(max(factor * step, -LARGEST_MOVE), LARGEST_MOVE)
                 largest = max(largest, abs(moved[level]))
                 concentrations[level] = min(max(c * exp(moved[level]), LEAST), MOST)
-        totals[ROOT] = counts[ROOT].sum()
+        totals[ROOT] = 0.0
+        for k in range(n_states):
+            totals[ROOT] += counts[ROOT, k]
         _go_down(counts, totals, concentrations, above, levels, probabilities)
         if sweep > 1 and largest < SETTLED:
             break
@@ -261,7 +275,7 @@ def add_left_out(
             lost[level] = less
             n = counts[contexts[level, row], state]
             a = concentrations[level] * probabilities[contexts[level - 1, row], state]
-            less = passed_on(n, a) - passed_on(n - less, a)
+            less = no_longer_passed_on(n, less, a)
         root = (max(counts[ROOT, state] - less, 0.0) + 0.5) / (totals[ROOT] - less + concentrations[ROOT])
         for c in range(n_classes):
             p, v, s = root, np.int64(ROOT), np.int64(c)

@@ -108,7 +108,7 @@ def nb_variances(states: Sequence[int], alpha: float, class_alpha: float) -> Flo
 
     spread = float(polygamma(1, alpha))
     intercept = float(polygamma(1, class_alpha))
-    intercept += sum(spread / r - float(polygamma(1, r * alpha)) for r in states)
+    intercept += math.fsum(spread / r - float(polygamma(1, r * alpha)) for r in states)
     return np.array([intercept, *[spread] * sum(r - 1 for r in states)])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Iterable, Sequence
 
-from tanbark.arrays import TIE
+from tanbark.arrays import smallest_gain
 from tanbark.counts import CountEngine
 from tanbark.errors import find
 from tanbark.graph import Dag
@@ -71,7 +71,7 @@ class BlanketClimb:
             rests = [tuple(other for other in self._chosen if other != feature) for feature in self._chosen]
             lengths = [self._scorer.length(rest).total for rest in rests]
             drop = self._move("drop", self._chosen, rests, lengths)
-            if drop is not None and drop.gain > TIE:
+            if drop is not None and drop.gain > smallest_gain(self.score):
                 return drop
         outside = [feature for feature in self._open if feature not in self._chosen]
         lengths = self._scorer.extended(self._chosen, outside) if outside else []
@@ -138,4 +138,4 @@ def shortest(lengths: Sequence[float]) -> int | None:
     if not known:
         return None
     least = min(known)
-    return next(place for place, length in enumerate(lengths) if length <= least + TIE)
+    return next(place for place, length in enumerate(lengths) if length <= least + smallest_gain(least))

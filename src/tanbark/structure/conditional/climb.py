@@ -127,7 +127,7 @@ class ConditionalClimb(MovingGraph):
         legal = self.legal()
         self.tried = int(legal.sum())
         out = np.full(legal.shape, -np.inf)
-        run_threads(self._toggle, [(y, legal, out) for y in self._nodes], self._threads)
+        run_threads(self._toggle, [(y, legal, out) for y in self._nodes], self._threads, long=True)
         run_threads(self._reverse, [(x, y, out) for x, y in np.argwhere(legal[2]).tolist()], self._threads)
         return out
 

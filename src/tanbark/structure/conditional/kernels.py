@@ -11,6 +11,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
+from tanbark.stopping import stopping
 from tanbark.structure.conditional.rows import LogFactor, RowArrays
 
 
@@ -159,6 +160,8 @@ def score_candidates(
     n_rows, classes = rest.shape
     keys, nowhere = np.empty(n_rows, np.int64), np.full(n_rows, -1, np.int64)
     for place in range(len(relevant)):
+        if stopping():
+            return
         columns = members[ends[place] : ends[place + 1]]
         lines = 1
         if relevant[place]:

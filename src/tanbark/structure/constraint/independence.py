@@ -84,9 +84,8 @@ class IndependenceTests:
         tests = np.zeros(1, np.int64)
         deleted, child, parent = 0, 0, 0
         while child < len(children):
-            gone, child, parent = kernels.prune_edges(
-                search, child, parent, self._data, self._workspace(0, order), found[deleted:], tests
-            )
+            call = (search, child, parent, self._data, self._workspace(0, order), found[deleted:], tests)
+            ((gone, child, parent),) = run_threads(kernels.prune_edges, [call], 1, long=True)
             deleted += gone
             if child < len(children):
                 x, y = int(parents[parent]), int(children[child])
@@ -127,7 +126,8 @@ class IndependenceTests:
             starts = range(low, min(total, low + self._threads * stretch), stretch)
             picked = [combination_at(start, len(candidates), order) for start in starts]
             calls = [(k, chosen, min(stretch, total - starts[k])) for k, chosen in enumerate(picked)]
-            for start, chosen, at in zip(starts, picked, run_threads(work, calls, self._threads), strict=True):
+            places = run_threads(work, calls, self._threads, long=True)
+            for start, chosen, at in zip(starts, picked, places, strict=True):
                 if at >= 0:
                     adjacent[x, y] = adjacent[y, x] = False
                     return candidates[chosen], start + at + 1

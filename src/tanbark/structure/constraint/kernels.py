@@ -18,6 +18,7 @@ from tanbark.counts.kernels import LabelledRows, next_combination, popcount
 from tanbark.machine import kernel
 from tanbark.scores.dirichlet import TermCache
 from tanbark.scores.dirichlet_kernels import KeyTable, add_column, factor_of_table, h_of_keys, make_key_table
+from tanbark.stopping import stopping
 
 MAX_LEVEL_BITSETS = 160  # joint states of x, y and all but the last of a set, beyond which rows are counted faster
 
@@ -206,6 +207,8 @@ def separate_by_bits(edge: Edge, chosen: Array, count: int, data: TestedRows, wo
     _count_pair(x, y, bitsets, sizes[:2], counts[0])
     built = 0
     for number in range(count):
+        if stopping():
+            break
         q = _configurations(chosen, edge, data)
         if q > 0.0:
             for place in range(built, last):
@@ -240,6 +243,8 @@ def separate_by_keys(edge: Edge, chosen: Array, count: int, data: TestedRows, wo
     n_keys[0] = data.rows.n_labels
     built = 0
     for number in range(count):
+        if stopping():
+            break
         q = _configurations(chosen, edge, data)
         if q > 0.0:
             for place in range(built, order):
@@ -342,6 +347,8 @@ def prune_edges(
     for position in range(start, len(children)):
         y = children[position]
         for number in range(start_parent if position == start else 0, len(parents)):
+            if stopping():
+                return deleted, len(children), 0
             x = parents[number]
             if not adjacent[x, y] or x == y:
                 continue

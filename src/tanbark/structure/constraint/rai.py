@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from tanbark.graph import Dag
 from tanbark.graph.pdag import PartialGraph
 from tanbark.structure.constraint.independence import IndependenceTests
 from tanbark.structure.constraint.streamed_tests import StreamedTests
+from tanbark.structure.constraint.values import BayesFactor, IndependenceTest, as_test
 from tanbark.structure.result import Learnt
 
 
@@ -57,19 +58,23 @@ class Report:
 
 
 def learn_augmented(
-    counts: CountEngine, *, ess: float = 1.0, max_order: int | None = None, start_order: int = 0, strict: bool = False
-) -> Learnt:
+    counts: CountEngine, *, test: Any = None, ess: float = 1.0, max_order: int | None = None, start_order: int = 0,
+    strict: bool = False,
+) -> Learnt:  # fmt: skip
     """Learn an augmented naive Bayes: the graph over the features, with the class in every conditioning set (RAI-ANB).
 
     Parameters
     ----------
     counts : CountEngine
+    test : IndependenceTest, optional
+        The test of independence; by default the BDeu Bayes factor with ``ess``.
     ess : float
-        Equivalent sample size of the BDeu prior that the Bayes factor rests on.
+        Equivalent sample size of the BDeu prior of the Bayes factor, and of the score of the graph.
     max_order : int, optional
         The most features in a conditioning set; None goes on until no edge has enough neighbours.
     start_order : int
-        Features in the conditioning sets of the first tests: 0 begins with the class alone.
+        Features in the conditioning sets of the first tests: 0 begins with the class alone; 1 is the letter of the
+        published pseudo-code of RAI-ANB, whose printed figures 0 fits better (see the study of that paper).
     strict : bool
         Direct an edge that v-structures direct both ways only by triples whose ends were separated.
 
@@ -83,15 +88,16 @@ def learn_augmented(
     n = len(schema.features)
     varied = [i for i in range(n) if schema.cardinalities[i] > 1]
     graph = PartialGraph(n, varied)
-    tests = _make_tests(counts, given_class=True, ess=ess)
+    tests = make_tests(counts, as_test(test, BayesFactor(ess)), given_class=True)
     report = identify(graph, tests, np.array(varied, np.int64), start_order, max_order, strict=strict)
     parents, report.n_violations = graph.extension()
-    return _finish(counts, Dag.augmented(schema.names, parents), ess, report)
+    return finish(counts, Dag.augmented(schema.names, parents), ess, report)
 
 
 def learn_general(
-    counts: CountEngine, *, ess: float = 1.0, max_order: int | None = None, start_order: int = 0, strict: bool = False
-) -> Learnt:
+    counts: CountEngine, *, test: Any = None, ess: float = 1.0, max_order: int | None = None, start_order: int = 0,
+    strict: bool = False,
+) -> Learnt:  # fmt: skip
     """Learn a general network over the features and the class (RAI-GBN); options as in ``learn_augmented``.
 
     Only the class's Markov blanket takes part in predictions; without one they are the class distribution.
@@ -100,19 +106,21 @@ def learn_general(
     schema = counts.schema
     varied = [i for i, states in enumerate(schema.cardinalities) if states > 1]
     graph = PartialGraph(len(schema.names), varied)
-    tests = _make_tests(counts, given_class=False, ess=ess)
+    tests = make_tests(counts, as_test(test, BayesFactor(ess)), given_class=False)
     report = identify(graph, tests, np.array(varied, np.int64), start_order, max_order, strict=strict)
     parents, report.n_violations = graph.extension()
-    return _finish(counts, Dag(schema.names, parents), ess, report)
+    return finish(counts, Dag(schema.names, parents), ess, report)
 
 
-def _make_tests(counts: CountEngine, *, given_class: bool, ess: float) -> Tests:
-    """Test edge by edge on rows in memory, or by tables of many tests where each query is a pass."""
-    make = StreamedTests if counts.counts_in_passes else IndependenceTests
-    return make(counts, given_class=given_class, ess=ess)
+def make_tests(counts: CountEngine, test: IndependenceTest, *, given_class: bool) -> Tests:
+    """Test by compiled Bayes factors on rows in memory, or by tables of many tests."""
+    if isinstance(test, BayesFactor) and not counts.counts_in_passes:
+        return IndependenceTests(counts, given_class=given_class, ess=test.ess)
+    return StreamedTests(counts, given_class=given_class, test=test)
 
 
-def _finish(counts: CountEngine, dag: Dag, ess: float, report: Report) -> Learnt:
+def finish(counts: CountEngine, dag: Dag, ess: float, report: Any) -> Learnt:
+    """Return a graph with its BDeu."""
     families = [(*parents, node) for node, parents in enumerate(dag.parents)]
     return Learnt(dag, float(counts.family_scores(families, ess=ess).sum()), report=report)
 

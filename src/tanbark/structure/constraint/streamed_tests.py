@@ -1,38 +1,49 @@
-"""Tests of independence for rows that are not in memory: tables of many tests are counted in one pass."""
+"""Tests of independence by tables of counts, those of many tests counted at once: any test, on rows anywhere."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import TIE, Counts, Integers
+from tanbark.arrays import TIE, Counts, Floats, Integers
 from tanbark.counts.column_sets import ColumnSet
 from tanbark.counts.engine import CountEngine, Test
 from tanbark.scores.dirichlet import log_bayes_factor, make_term_cache
+from tanbark.structure.constraint.values import BayesFactor, IndependenceTest
 
 MAX_DENSE_TEST = 1 << 20  # cells; larger tables are tested by their observed cells
 SPARSE_CELLS = 1 << 16  # cells that a table of observed cells is assumed to need
 MIN_PREFETCH = 64.0  # nanoseconds per row that prefetched tables may cost where a pass costs nothing
 FIRST_TESTS = 4  # tests of each edge that are prefetched first
+MEMORY_TESTS = 64  # tests that are prefetched where rows are in memory
 MAX_CACHED_COUNT = 1 << 20
 
 
 class StreamedTests:
-    """Delete edges by the Bayes factor, as ``IndependenceTests`` does, from tables that a pass over the rows counts.
+    """Delete edges by any test, as ``IndependenceTests`` does by the Bayes factor, from tables that a pass counts.
 
     A test that needs a new table prefetches those of tests that may follow: the rest of its own edge, then a few of
     each later edge, then more of each, and so on, first those of its own call and then those of the whole graph at the
     same order. Edges are only ever deleted, so later tests are among them. How many are prefetched is limited by memory
     and by cost: the first time at an order as many as cost what the passes themselves cost, and twice as much each
     further time, so that neither passes nor tables that are never used can take most of the time.
+
+    Parameters
+    ----------
+    counts : CountEngine
+    given_class : bool
+        Whether the class is part of every conditioning set, and then no variable itself.
+    test : IndependenceTest, optional
+        By default the Bayes factor.
     """
 
-    def __init__(self, counts: CountEngine, *, given_class: bool, ess: float = 1.0) -> None:
-        self._counts, self._ess = counts, float(ess)
+    def __init__(self, counts: CountEngine, *, given_class: bool, test: IndependenceTest | None = None) -> None:
+        self._counts, self._test = counts, BayesFactor() if test is None else test
+        self._ess = float(self._test.ess) if isinstance(self._test, BayesFactor) else 1.0
         target = counts.schema.target
         self._given = (target,) if given_class else ()
         self._states = np.array(counts.schema.cardinalities, np.int64)
@@ -62,14 +73,27 @@ class StreamedTests:
                     if order and again and all(adjacent[z, x] for z in chosen):
                         continue  # tested before, from the other end
                     test = (x, y, chosen)
-                    if self._key(test) not in self._tables and self._key(test) not in self._cells:
+                    if not self._counted(test):
                         rest = _upcoming(adjacent, children[place:], parents, number, order)
                         self._fetch(rest, test)
-                    if self._factor(test) > TIE:
+                    if self._support(test) > TIE:
                         adjacent[x, y] = adjacent[y, x] = False
                         found.append([x, y, *chosen])
                         break
         return np.array(found, np.int64).reshape(len(found), 2 + order), n_tests
+
+    def supports(self, tests: Sequence[Test]) -> Floats:
+        """Return the support for independence of each test (x, y, given), positive where it decides for it."""
+        found = np.empty(len(tests))
+        for place, test in enumerate(tests):
+            if not self._counted(test):
+                self._fetch(iter(tests[place + 1 :]), test)
+            found[place] = self._support(test)
+        return found
+
+    def _counted(self, test: Test) -> bool:
+        key = self._key(test)
+        return key in self._tables or key in self._cells
 
     def _key(self, test: Test) -> ColumnSet:
         x, y, given = test
@@ -82,7 +106,8 @@ class StreamedTests:
         cells, cost = self._counts.most_cells // 2, 0.0  # tables are held here and in the engine
         dense: dict[ColumnSet, None] = {}
         sparse: dict[ColumnSet, None] = {}
-        for test in chain([first], upcoming):
+        most = None if self._counts.counts_in_passes else MEMORY_TESTS
+        for test in chain([first], islice(upcoming, most)):
             key = self._key(test)
             if key in dense or key in sparse:
                 continue
@@ -96,16 +121,37 @@ class StreamedTests:
         self._tables = dict(zip(dense, self._counts.tables(list(dense)), strict=True))
         self._cells = dict(zip(sparse, self._counts.cells(list(sparse)), strict=True))
 
-    def _factor(self, test: Test) -> float:
+    def _support(self, test: Test) -> float:
+        """Return how much a test favours independence, from its table or its observed cells."""
+        x, y, given = test
+        key = self._key(test)
+        if isinstance(self._test, BayesFactor):
+            return self._factor_of_cells(test) if key in self._cells else self._factor_of_table(test)
+        columns = [*given, *self._given, x, y]
+        n_configs = math.prod(map(float, self._states[columns[:-2]]))
+        places = [key.index(c) for c in columns]
+        if key in self._cells:
+            cells, counts = self._cells[key]
+            configs = np.unique(cells[:, places[:-2]], axis=0, return_inverse=True)[1].ravel()
+            table = np.zeros((int(configs.max(initial=-1)) + 1, *self._states[[x, y]]))
+            np.add.at(table, (configs, cells[:, places[-2]], cells[:, places[-1]]), counts)
+        else:
+            table = self._tables[key].transpose(places).reshape(-1, *self._states[[x, y]])
+        return self._test.measure(table, n_configs).support
+
+    def _factor_of_cells(self, test: Test) -> float:
+        x, y, given = test
+        key = self._key(test)
+        cells, counts = self._cells[key]
+        columns = [*given, *self._given, x, y]
+        places = [key.index(c) for c in columns]
+        return log_bayes_factor(cells[:, places], counts, self._states[columns].tolist(), self._ess)
+
+    def _factor_of_table(self, test: Test) -> float:
         from tanbark.scores import dirichlet_kernels as kernels
 
         x, y, given = test
         key = self._key(test)
-        if key in self._cells:
-            cells, counts = self._cells[key]
-            columns = [*given, *self._given, x, y]
-            places = [key.index(c) for c in columns]
-            return log_bayes_factor(cells[:, places], counts, self._states[columns].tolist(), self._ess)
         axes = [key.index(c) for c in (*reversed(given), x, y, *self._given)]
         table = np.ascontiguousarray(self._tables[key].transpose(axes)).ravel()
         n_x, n_y = int(self._states[x]), int(self._states[y])

@@ -15,13 +15,13 @@ import heapq
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
 
 from tanbark.arrays import Floats, Integers
+from tanbark.machine import run_threads
 from tanbark.structure.exact import kernels
 from tanbark.structure.exact.cluster_cuts import violated_clusters
 from tanbark.structure.exact.parent_sets import Candidates
@@ -141,14 +141,19 @@ class _Program:
         child = self.child[columns]
         active = self.idle < IDLE
         ones = np.ones(len(columns))
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array
+
         each = csr_array((ones, (child, np.arange(len(columns)))), shape=(self.n, len(columns)))
-        solved = linprog(
+        programme = partial(
+            linprog,
             self.score[self.starts[child]] - self.score[columns],
             A_ub=csr_array(self.counted[np.ix_(active, columns)]).astype(float) if active.any() else None,
             b_ub=self.clusters[active].sum(axis=1) - 1.0 if active.any() else None,
             A_eq=each, b_eq=np.ones(self.n), bounds=(0, None), method="highs",
             options={} if left == np.inf else {"time_limit": left},
         )  # fmt: skip
+        (solved,) = run_threads(programme, [()], 1, long=True)
         if solved.status == 2:
             return np.zeros(0), np.zeros(0)
         if solved.status != 0:
@@ -231,7 +236,8 @@ class _Program:
 
     def _try(self, order: Integers) -> None:
         order, picked = order.astype(np.int64), np.zeros(self.n, np.int64)
-        kernels.improve_order(order, self.starts, self.words, self.score, picked)
+        call = (order, self.starts, self.words, self.score, picked)
+        run_threads(kernels.improve_order, [call], 1, long=True)
         score = float(self.score[np.sort(picked)].sum())
         if score > self.best:
             self.best, self.chosen = score, picked

@@ -10,6 +10,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.counts.kernels import popcount
 from tanbark.machine import kernel
+from tanbark.stopping import stopping
 
 
 @kernel
@@ -27,7 +28,7 @@ def best_families(h: Array, node: int, n: int, most: int, out: Array) -> None:
         few = most >= n or np.int64(popcount(np.uint64(mask))) <= most
         out[place] = h[mask | bit] - h[mask] if few else -np.inf
     step = np.int64(1)
-    while step < half:
+    while step < half and not stopping():
         for high in range(0, half, 2 * step):
             without, with_it = out[high : high + step], out[high + step : high + 2 * step]
             for place in range(step):
@@ -45,6 +46,8 @@ def best_sinks(best: Array, n: int, total: Array, sink: Array) -> None:
     # n * 2^n steps, each reading one total and one family.
     total[0] = 0.0
     for mask in range(1, np.int64(1) << n):
+        if stopping():
+            return
         top, found, where = -np.inf, -np.inf, 0
         for node in range(n):
             bit = np.int64(1) << node
@@ -89,6 +92,8 @@ def grow_clusters(child: Array, member: Array, fraction: Array, starts: Array, m
     inside, meets = np.zeros(n, np.bool_), np.zeros(n_sets, np.bool_)
     outside = np.empty(n)
     for number in range(len(starts)):
+        if stopping():
+            return
         inside[:], meets[:] = False, False
         for node in starts[number]:
             inside[node] = True
@@ -149,13 +154,13 @@ def improve_order(order: Array, starts: Array, words: Array, scores: Array, pick
         before[order[place] >> 6] |= np.uint64(1) << np.uint64(order[place] & 63)
     trial, chosen = order.copy(), picked.copy()
     moved = True
-    while moved:
+    while moved and not stopping():
         moved = False
         for source in range(n):
             for step in (-1, 1):
                 trial[:], chosen[:] = order, picked
                 here, place = total, source
-                best, best_place = total + 1e-9, -1
+                best, best_place = total + rounding(total), -1
                 while 0 <= place + step < n:
                     here += _swap(min(place, place + step), trial, chosen, starts, words, scores)
                     place += step

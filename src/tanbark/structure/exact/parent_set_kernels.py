@@ -16,6 +16,7 @@ from tanbark.counts.kernels import LabelledRows, next_combination
 from tanbark.machine import kernel
 from tanbark.scores.dirichlet import TermCache
 from tanbark.scores.dirichlet_kernels import add_column, h_of_counts, h_of_keys, make_key_table, rank_keys
+from tanbark.stopping import stopping
 
 
 class Level(NamedTuple):
@@ -53,6 +54,8 @@ def open_families(chosen: Array, start: int, stop: int, binomials: Array, alive:
     size = len(chosen)
     numbers = np.empty(size, np.int64)
     for number in range(start, stop):
+        if stopping():
+            return
         for place in range(size):
             numbers[place] = set_number(chosen, place, binomials)
         for child in range(size):
@@ -67,6 +70,8 @@ def open_families(chosen: Array, start: int, stop: int, binomials: Array, alive:
 def sets_below(chosen: Array, start: int, stop: int, binomials: Array, opened: Array, wanted: Array) -> None:
     """Mark the sets of parents of open families: the sets without the child."""
     for number in range(start, stop):
+        if stopping():
+            return
         for child in range(len(chosen)):
             if opened[number, child]:
                 wanted[set_number(chosen, child, binomials)] = True
@@ -87,6 +92,8 @@ def score_families(
     h, cells, opened, best, alive, kept = level
     numbers = np.empty(size, np.int64)
     for number in range(start, stop):
+        if stopping():
+            return
         for place in range(size):
             numbers[place] = set_number(chosen, place, binomials)
         for child in range(size):
@@ -111,6 +118,8 @@ def bound_larger(
     """Raise ``bound[child]`` to what a family with more parents than an open one may score."""
     alive, cells = level.alive, level.cells
     for number in range(start, stop):
+        if stopping():
+            return
         for place in range(len(chosen)):
             if alive[number, place]:
                 child = chosen[place]
@@ -133,6 +142,8 @@ def h_of_sets(
     keys[0], n_keys[0], qs[0] = rows.labels, rows.n_labels, float(rows.n_labels)
     dense, built = np.zeros(8 * n_rows + 4096), 0
     for number in range(start, stop):
+        if stopping():
+            return
         if wanted[number]:
             for place in range(built, size - 1):
                 column = chosen[place]

@@ -139,7 +139,7 @@ class _Levels:
             cache = make_term_cache(self.n_rows)
             kernels.h_of_sets(chosen, start, stop, wanted, self.rows, self.ess, cache, level.h, level.cells)
 
-        run_threads(work, self._calls(size), self.threads)
+        run_threads(work, self._calls(size), self.threads, long=True)
 
     def next(self) -> tuple[NDArray[Any], ...]:
         """Go on to the next size; return child, score and members of its candidates."""
@@ -153,14 +153,14 @@ class _Levels:
             np.zeros(shape, bool), np.zeros(shape, bool),
         )  # fmt: skip
         opening = [(c.copy(), a, b, binomials, below.alive, level.opened) for c, a, b in calls]
-        run_threads(kernels.open_families, opening, self.threads)
+        run_threads(kernels.open_families, opening, self.threads, long=True)
         wanted = np.zeros(len(below.h), bool)
-        for chosen, start, stop in calls:
-            kernels.sets_below(chosen.copy(), start, stop, binomials, level.opened, wanted)
+        marking = [(c.copy(), a, b, binomials, level.opened, wanted) for c, a, b in calls]
+        run_threads(kernels.sets_below, marking, 1, long=True)  # they write to the same places
         self._count(self.size, wanted & np.isnan(below.h), below)
         self._count(size, level.opened.any(axis=1), level)
         scoring = [(*call, binomials, below, level, self.log_states, self.prune) for call in calls]
-        run_threads(kernels.score_families, scoring, self.threads)
+        run_threads(kernels.score_families, scoring, self.threads, long=True)
         self.size, self.level = size, level
         return self._listed(level.kept)
 
@@ -179,6 +179,6 @@ class _Levels:
         from tanbark.structure.exact import parent_set_kernels as kernels
 
         bound = np.full(self.n, -np.inf)
-        for chosen, start, stop in self._calls(self.size):
-            kernels.bound_larger(chosen, start, stop, self.level, self.log_states, self.prune, bound)
+        calls = [(*call, self.level, self.log_states, self.prune, bound) for call in self._calls(self.size)]
+        run_threads(kernels.bound_larger, calls, 1, long=True)  # they write to the same places
         return bound

@@ -16,6 +16,7 @@ from tanbark.counts.kernels import LabelledRows
 from tanbark.machine import kernel
 from tanbark.scores.dirichlet import TermCache
 from tanbark.scores.dirichlet_kernels import NOT_CACHED, add_column, find_terms, h_of_keys, h_term, make_key_table
+from tanbark.stopping import stopping
 from tanbark.structure.exact.table_kernels import CellTable, drop_dense, sum_out
 
 LANE_BITS = 4  # so many groups (a power of two) are summed side by side
@@ -283,7 +284,7 @@ def walk(
     while root.keys[size0 - 1] >> bits[0]:
         bits[0] += 1
     d = 0
-    while d >= 0:
+    while d >= 0 and not stopping():
         j, table = next_j[d], CellTable(keys[d], counts[d], size[d], dense[d])
         if j < 0:
             _score_sets(table, masks[d], qs[d], last, ess, whole, layout, room, cache, h)
@@ -321,7 +322,7 @@ def walk_rows(rows: LabelledRows, fixed: int, n_fixed: int, ess: float, cache: T
             qs[d + 1], mask, d = qs[d] * states[j], mask | 1 << j, d + 1
     h[mask] = h_of_keys(keys[d], weights, qs[d], ess, table, cache)
     bottom, j = d, n_fixed
-    while True:
+    while not stopping():
         if j < n:
             n_keys[d + 1] = add_column(keys[d], n_keys[d], codes[j], states[j], table, keys[d + 1])
             qs[d + 1], mask, chosen[d + 1], d = qs[d] * states[j], mask | 1 << j, j, d + 1

@@ -148,7 +148,7 @@ def _run_tasks(
         done.append(number)
         advance(len(done) / n_tasks)
 
-    run_threads(task, [(number,) for number in range(n_tasks)], len(caches))
+    run_threads(task, [(number,) for number in range(n_tasks)], len(caches), long=True)
 
 
 def _full_table(rows: Any, columns: Any) -> tuple[Integers, NDArray[Any]]:

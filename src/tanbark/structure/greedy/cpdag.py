@@ -7,10 +7,13 @@ from collections.abc import Collection, Hashable
 import numpy as np
 
 from tanbark.arrays import Bools, Floats, Integers
+from tanbark.machine import run_threads
 from tanbark.structure.ascent import Move
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.moves import ADD, KINDS, REVERSE
 from tanbark.structure.rules import Rules
+
+MANY_COLUMNS = 40  # from so many on a step takes milliseconds, and is run so that it can be interrupted
 
 
 class GainCache:
@@ -73,13 +76,13 @@ class ClassClimb:
         from tanbark.structure.greedy import cpdag_kernels as kernels
 
         rules = self._rules
-        child, parents = kernels.find_families(self._cpdag, self._limits)
+        long = len(self._cpdag) >= MANY_COLUMNS
+        ((child, parents),) = run_threads(kernels.find_families, [(self._cpdag, self._limits)], 1, long=long)
         gains = self._gains_of.look_up(child, parents)
         self.tried = int((gains > -np.inf).sum())
         families = kernels.ClassFamilies(child, parents, gains)
-        gain, kind, x, y, member = kernels.best_class_move(
-            self._cpdag, families, rules.allowed, rules.fixed, self._limits
-        )
+        call = (self._cpdag, families, rules.allowed, rules.fixed, self._limits)
+        ((gain, kind, x, y, member),) = run_threads(kernels.best_class_move, [call], 1, long=long)
         if kind < 0:
             return None
         arcs = member.copy()

@@ -13,6 +13,7 @@ import numpy as np
 from tanbark.arrays import TIE, Array
 from tanbark.graph.kernels import extend, list_neighbours, orient_by_rules
 from tanbark.machine import kernel
+from tanbark.stopping import stopping
 from tanbark.structure.greedy.moves import ADD, DELETE, REVERSE
 
 MOST_CLIQUES = 64  # sets of neighbours that are tried as parents of a node, the smallest first
@@ -65,6 +66,8 @@ def find_families(adjacent: Array, limits: Limits) -> tuple[Array, Array]:
     child, parents = np.empty(4 * n + MOST_CLIQUES, np.int64), np.zeros((4 * n + MOST_CLIQUES, n), np.bool_)
     highest = np.empty(MOST_CLIQUES, np.int64)  # the highest neighbour in each clique of y
     for y in range(n):
+        if stopping():
+            break
         if size + MOST_CLIQUES > len(child):
             child = np.concatenate((child, np.empty_like(child)))
             parents = np.concatenate((parents, np.zeros_like(parents)))
@@ -184,7 +187,7 @@ def best_class_move(
     best, kind, from_x, to_y, graph = TIE, -1, 0, 0, adjacent
     below, stack = np.empty(n, np.bool_), np.empty(n, np.int64)
     for row in np.argsort(-bound, kind="mergesort"):
-        if bound[row] < best - TIE * max(1.0, abs(best)):
+        if stopping() or bound[row] < best - TIE * max(1.0, abs(best)):
             break
         y, mask = child[row], parents[row]
         _descendants_in_all(adjacent, y, mask, below, stack)

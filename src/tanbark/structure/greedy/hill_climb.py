@@ -76,7 +76,8 @@ class GraphClimb(MovingGraph):
         self.gains, self.tried = gains, 0
         self._toggle = np.full(start.shape, -np.inf)
         self._renew(range(len(start)))
-        self.score = sum(gains.family_scores([(node, self.parents(node)) for node in range(len(start))]))
+        # sum() of Python 3.12 rounds differently from that of 3.11
+        self.score = math.fsum(gains.family_scores([(node, self.parents(node)) for node in range(len(start))]))
 
     def _renew(self, nodes: Iterable[int]) -> None:
         """Look up the gains of the families of nodes."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tanbark.counts import CountEngine
@@ -61,4 +63,4 @@ def _empty_score(counts: CountEngine, criterion: str) -> float:
     """Score the empty graph that the tree is added to."""
     tables = counts.tables([(node,) for node in range(len(counts.schema.names))])
     cost = penalty(criterion, counts.total)
-    return sum(log_likelihood(table[None]) - cost * (len(table) - 1) for table in tables)
+    return math.fsum(log_likelihood(table[None]) - cost * (len(table) - 1) for table in tables)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tanbark.arrays import Floats
@@ -133,8 +135,10 @@ def _learn_mml(counts: CountEngine, root: int | None, alpha: float = 1.0) -> Lea
     gains = pair_gains(counts, alpha=alpha)
     parents = maximum_branching(gains, root=root)
     (prior, *tables) = counts.tables([(target,), *((i, target) for i in range(n))])
-    score = mml.family_score(prior[None], alpha=alpha) + sum(mml.family_score(table.T, alpha=alpha) for table in tables)
-    gained = sum(float(gains[parent, child]) for child, found in enumerate(parents) for parent in found)
+    score = mml.family_score(prior[None], alpha=alpha) + math.fsum(
+        mml.family_score(table.T, alpha=alpha) for table in tables
+    )
+    gained = math.fsum(float(gains[parent, child]) for child, found in enumerate(parents) for parent in found)
     return Learnt(Dag.augmented(schema.names, parents), score + gained)
 
 

@@ -18,8 +18,12 @@ from tanbark.table.discretize import mdlp_quantile
 PLAN = Plan(3, 2, mdlp_quantile, 0)
 
 
-def chosen(table, **options):
+def select(table, **options):
     return choose(table, PLAN, Progress("test", shown=False), **options)
+
+
+def chosen(table, **options):
+    return select(table, **options).choice
 
 
 def rules(n=900, seed=0):
@@ -65,8 +69,21 @@ def test_of_many_rows_one_fold_is_held_out():
     assert tested.sum() == pytest.approx(3200 / LARGE_FOLDS, abs=2)
 
 
+def test_half_as_many_rows_predict_the_same_rows_worse():
+    for n in (600, 3200):
+        table = rules(n)
+        found = select(table)
+        assert found.n_folds == n_folds(n)
+        tested = ~np.isnan(found.choice.held_out[:, 0])
+        assert np.array_equal(tested, ~np.isnan(found.half_held_out[:, 0]))
+        assert np.exp(found.half_held_out[tested]).sum(axis=1) == pytest.approx(1.0)
+        assert log_loss(found.half_held_out[tested], table.codes[-1, tested].astype(int)) > found.choice.log_loss
+
+
 def test_no_time_is_left_for_corrections():
-    found = chosen(rules(), time_budget=1e-9)
+    selected = select(rules(), time_budget=1e-9)
+    assert selected.half_held_out is None
+    found = selected.choice
     assert found.rounds == 0
     assert list(found.log_losses) == [(0, 0)]
     assert str(found)

@@ -5,6 +5,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
@@ -165,3 +168,27 @@ def test_the_example_runs(monkeypatch, capsys):
     told = capsys.readouterr().out
     assert "accuracy 0.9" in told
     assert "P(spam | text)" in told
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_flags_beside_words_are_refused(library):
+    frame = pd.DataFrame({"win": [2, 0, 1, 0], "cash": [1, 0, 0, 0], "link": [True, False, True, False]})
+    labels = ["spam", "ham", "spam", "ham"]
+    mixed = {"pandas": frame, "polars": pl.from_pandas(frame), "pyarrow": pa.Table.from_pandas(frame)}[library]
+    with pytest.raises(tb.errors.InputError, match=r"'link'.* are flags .*NaiveBayes of their own"):
+        tb.TextNaiveBayes().fit(mixed, labels)
+    for meant in (frame.astype(int), frame > 0):  # all of them counts, or all of them words that occur or not
+        assert tb.TextNaiveBayes().fit(meant, labels).word_counts_.shape == (2, 3)
+
+
+def test_words_and_flags_are_added_up():
+    """P(class) P(words | class) P(flags | class) from two models, less the prior that is in both."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    counts, flags = rng.poisson(1 + y[:, None], (60, 4)), rng.random((60, 2)) < 0.3 + 0.4 * y[:, None]
+    words, table = tb.TextNaiveBayes().fit(counts, y), tb.NaiveBayes(parameters="laplace").fit(flags, y)
+    total = words.predict_log_proba(counts) + table.predict_log_proba(flags) - np.log(0.5)
+    expected = counts @ np.log((words.word_counts_ + 1) / (words.word_counts_ + 1).sum(axis=1, keepdims=True)).T
+    for k in range(2):
+        expected += np.log((table.family_counts_[k] + 1) / (30 + 2))[flags[:, k].astype(int)]
+    assert total[:, 1] - total[:, 0] == pytest.approx(expected[:, 1] - expected[:, 0])

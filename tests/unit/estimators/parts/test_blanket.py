@@ -175,3 +175,24 @@ def test_the_picture_of_a_search(people, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(tb.errors.MissingPackageError, match=r"pip install .tanbark\[plot\]"):
         trace.plot()
+
+
+def test_an_identifier_is_left_out_and_named(people):
+    X, y = people
+    odd = X.copy()
+    odd.insert(1, "id", [f"c-{k:05d}" for k in np.random.default_rng(1).permutation(len(X))])
+    with pytest.warns(tb.errors.SuspiciousColumnWarning, match="'id'"):
+        selector = tb.MarkovBlanketMML().fit(odd, y)
+    plain = tb.MarkovBlanketMML().fit(X, y)
+    assert selector.get_feature_names_out().tolist() == ["colour", "age"]
+    assert selector.order_.tolist() == [2, 3]
+    assert selector.get_support().tolist() == [False, False, True, True, False]
+    assert list(selector.transform(odd).columns) == list(selector.transform(X).columns) == ["colour", "age"]
+    assert selector.score(odd, y) == plain.score(X, y)
+    assert [column.name for column in selector.data_report_.columns if column.finding] == ["id"]
+    with pytest.raises(tb.errors.InputError, match="'id'"):
+        tb.MarkovBlanketMML(suspicious="error").fit(odd, y)
+    with pytest.raises(tb.errors.OptionError, match="suspicious"):
+        tb.MarkovBlanketMML(suspicious="perhaps").fit(X, y)
+    with pytest.raises(AttributeError, match="not fitted"):
+        _ = tb.MarkovBlanketMML().data_report_

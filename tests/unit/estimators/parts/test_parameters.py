@@ -15,7 +15,7 @@ import naive
 import tanbark as tb
 from fixtures_small import f500
 from strategies import make_table
-from tanbark.estimators.parts.weights import least_depths
+from tanbark.estimators.parts.weights import least_depths, order_states
 
 NAMES = list("ABWVU")
 ROW = pd.DataFrame([[1, 0, 1, 1, 1]], columns=NAMES)
@@ -251,6 +251,32 @@ def test_depths_of_a_tree():
     assert least_depths(tree.tree_, 4)[3] == math.inf
     single = DecisionTreeClassifier().fit(X, np.zeros(8))
     assert least_depths(single.tree_, 3).tolist() == [math.inf] * 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_names_of_states_and_labels_do_not_matter_to_the_trees(seed, n_classes):
+    rng = np.random.default_rng(seed)
+    X, y = frame(make_table(rng, (5, 7, 4, n_classes), 120, gaps=0.1 * (seed % 2)))
+    X = X.assign(number=rng.normal(size=len(X)) + y)
+    renamed = X.copy()
+    for name, states in (("x0", 5), ("x1", 7), ("x2", 4)):
+        renamed[name] = X[name].map(dict(enumerate(rng.permutation([f"s{k}" for k in range(states)]))))
+    labels = rng.permutation([f"c{k}" for k in range(n_classes)])[np.asarray(y)]
+    plain, told = (
+        tb.NaiveBayes(parameters=tb.AWNB(random_state=seed, normalize=True)).fit(*rows).parameters_.weights_
+        for rows in ((X, y), (renamed, labels))
+    )
+    assert plain == told
+
+
+def test_categories_are_ordered_by_their_class_distributions():
+    codes = np.array([0, 0, 1, 1, 2, 2, 3, 3, 255], np.uint8)
+    labels = np.array([0, 0, 1, 1, 0, 1, 1, 1, 0])
+    found = order_states(codes, labels, "category")
+    assert found[:8].tolist() == [0, 0, 2, 2, 1, 1, 3, 3]
+    assert np.isnan(found[8])
+    assert order_states(codes, labels, "interval")[:8].tolist() == codes[:8].tolist()
 
 
 def test_the_weight_is_the_mean_of_inverse_roots(monkeypatch, worked):

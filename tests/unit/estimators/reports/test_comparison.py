@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, friedmanchisquare
+from scipy.stats import wilcoxon as scipy_wilcoxon
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, confusion_matrix, log_loss, roc_auc_score
 
 import tanbark as tb
-from tanbark.estimators import hommel
+from tanbark.estimators import bayesian_signed_rank, hommel
 from tanbark.estimators.catalogue import catalogue, make_classifier
 from tanbark.estimators.classifier import TableClassifier
 from tanbark.estimators.reports.measures import calibration, confusion, measure
@@ -141,3 +142,61 @@ def test_options_of_a_learner_by_name():
     assert make_classifier("selective-mml", {"alpha": 0.5}).get_params()["options"] == {"alpha": 0.5}
     with pytest.raises(tb.errors.OptionError, match="Did you mean 'criterion'"):
         make_classifier("tan", {"criterium": "bic"})
+
+
+# Demšar (2006), table 6: ranks of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets
+RANKS = {
+    "C4.5": [4, 1, 4, 4, 4, 1, 3, 2.5, 4, 2.5, 4, 3, 4, 3],
+    "m": [3, 2, 1, 1, 2, 2.5, 2, 2.5, 3, 2.5, 2.5, 2, 1, 1],
+    "cf": [2, 3, 2, 3, 3, 4, 4, 4, 2, 2.5, 1, 4, 2, 4],
+    "m+cf": [1, 4, 3, 2, 1, 2.5, 1, 1, 1, 2.5, 2.5, 1, 3, 2],
+}
+
+
+def test_the_worked_example_of_demsar():
+    found = tb.compare_scores(RANKS, higher_is_better=False, test="friedman", control="C4.5")
+    ranks = dict(zip(found.names, found.ranks, strict=True))
+    assert ranks == pytest.approx({"C4.5": 3.143, "m": 2.0, "cf": 2.893, "m+cf": 1.964}, abs=5e-4)
+    assert found.critical_difference == pytest.approx(1.25, abs=0.005)
+    assert found.reference == "C4.5"
+    p = dict(zip(found.names, found.p_values, strict=True))
+    assert p["C4.5"] == 1
+    assert [p[name] for name in ("m+cf", "m", "cf")] == pytest.approx(hommel([0.0157, 0.0191, 0.6085]), abs=2e-3)
+    assert "z-test of mean ranks against C4.5" in str(found)
+
+
+def test_nemenyi_agrees_with_its_critical_difference():
+    rng = np.random.default_rng(3)
+    scores = {str(k): rng.normal(size=20) + 0.3 * k for k in range(5)}
+    found = tb.compare_scores(scores, test="nemenyi")
+    apart = np.abs(found.ranks[:, None] - found.ranks)
+    off = ~np.eye(5, dtype=bool)
+    assert np.array_equal((found.pairwise <= 0.05)[off], (apart >= found.critical_difference)[off])
+    assert found.p_values == pytest.approx(found.pairwise[0])
+
+
+def test_a_control_is_compared_with_all_others():
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(size=12) + shift for name, shift in (("a", 0), ("b", 1), ("c", 2))}
+    found = tb.compare_scores(scores, control="b")
+    raw = [scipy_wilcoxon(scores[name], scores["b"]).pvalue for name in ("c", "a")]
+    assert found.p_values == pytest.approx([hommel(raw)[0], 1.0, hommel(raw)[1]])
+    with pytest.raises(tb.errors.OptionError, match="control, the name of a model"):
+        tb.compare_scores(scores, control="d")
+
+
+def test_the_bayesian_test_is_that_of_its_authors():
+    """Probabilities that baycomp 1.0.3 gave (SignedRankTest.probs, prior strength 0.5 at 0, 50,000 draws)."""
+    rng = np.random.default_rng(5)
+    a, b = 0.8 + 0.05 * rng.random(15), 0.79 + 0.05 * rng.random(15)
+    found = bayesian_signed_rank(a, b, rope=0.01)
+    assert found == pytest.approx((0.4877, 0.5057, 0.0065), abs=0.01)
+    turned = bayesian_signed_rank(b, a, rope=0.01)
+    assert (turned.worse, turned.better) == pytest.approx((found.better, found.worse), abs=0.01)
+    assert bayesian_signed_rank(a, a) == (0, 1, 0)
+    compared = tb.compare_scores({"a": a, "b": b}, rope=0.01)
+    assert compared.bayes[1] == pytest.approx(turned)
+    assert "equivalent" in str(compared)
+    assert list(compared.to_frame().columns[-3:]) == ["better", "equivalent", "worse"]
+    with pytest.raises(tb.errors.InputError, match="same number of finite scores"):
+        bayesian_signed_rank(a, b[:3])

@@ -1,4 +1,4 @@
-"""Pooled networks as one SELECT, on DuckDB and SQLite, against Python."""
+"""Pooled networks as one SELECT, on DuckDB, SQLite and PostgreSQL, against Python."""
 
 from dataclasses import replace
 
@@ -7,21 +7,19 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from databases import ask_duckdb, ask_frame, ask_sqlite
+from databases import ASK, ENGINES, ask_frame
 from exported_models import CORRECTED, POOLED, learnt, rows
-
-ENGINES = pytest.mark.parametrize("ask", [ask_sqlite, ask_duckdb], ids=["sqlite", "duckdb"])
 
 
 @pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
-@ENGINES
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", POOLED)
-def test_complete_rows_have_the_probabilities_of_python_and_others_none(name, ask):
+def test_complete_rows_have_the_probabilities_of_python_and_others_none(name, engine):
     clf = learnt(name)
     assert (clf.model_.trees is not None) == (name in CORRECTED)
     X = pd.concat([rows(2, 40)[0], rows(3, 20, gaps=0.3)[0]], ignore_index=True)
     X.loc[0, "a"] = "never seen"
-    names, found = ask(tb.export.to_sql(clf, keep=["id"]), X)
+    names, found = ASK[engine](tb.export.to_sql(clf, keep=["id"]), X)
     assert names == ["id", "P(y=it's)", "P(y=no)", 'P(y=per"haps)', "predicted y"]
     wanted = clf.predict_proba(X)
     complete = [k > 0 and X.iloc[k].notna().all() for k in range(len(X))]
@@ -33,7 +31,7 @@ def test_complete_rows_have_the_probabilities_of_python_and_others_none(name, as
             assert line[1:] == (None,) * 4
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_strong_correction_on_many_contexts(engine):
     rng = np.random.default_rng(0)
     parts = rng.integers(0, 3, (6, 300))
@@ -55,7 +53,7 @@ def two_classes(n_rows, seed, *, missing=0.0):
     return X.mask(rng.random(X.shape) < missing), y
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 def test_many_trees_for_two_classes(engine, missing):
     clf = tb.Classifier(3).fit(*two_classes(500, 0, missing=missing))
@@ -67,7 +65,7 @@ def test_many_trees_for_two_classes(engine, missing):
     assert {line[0] for line, whole in zip(found, complete, strict=True) if not whole} == {None}
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_columns_that_no_tree_reads_may_be_missing_where_the_correction_does_not_fade(engine):
     clf = tb.Classifier(3, max_parents=0).fit(*two_classes(500, 0))
     new = two_classes(60, 1)[0].astype({"unread": object, "x0": float})
@@ -81,7 +79,7 @@ def test_columns_that_no_tree_reads_may_be_missing_where_the_correction_does_not
     assert np.array([line[:2] for line in found[11:]]) == pytest.approx(clf.predict_proba(new)[11:], abs=1e-9)
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_missing_values_of_columns_without_links_are_marginalised(engine):
     X, y = rows(1)
     clf = tb.NetworkEnsemble(3, 0).fit(X, y)
@@ -90,7 +88,7 @@ def test_missing_values_of_columns_without_links_are_marginalised(engine):
     assert np.array([line[:3] for line in found]) == pytest.approx(clf.predict_proba(new), abs=1e-9)
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_columns_with_more_states_than_one_character_has(engine):
     rng = np.random.default_rng(0)
     hidden = rng.integers(0, 60, 2000)

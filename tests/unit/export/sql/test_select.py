@@ -1,4 +1,4 @@
-"""A model as one SELECT, on DuckDB and SQLite, against Python."""
+"""A model as one SELECT, on DuckDB, SQLite and PostgreSQL, against Python."""
 
 import duckdb
 import numpy as np
@@ -7,19 +7,19 @@ import pytest
 from sklearn.preprocessing import KBinsDiscretizer
 
 import tanbark as tb
-from databases import ask_duckdb, ask_sqlite
+from databases import ASK, ENGINES, ask_sqlite
 from exported_models import MODELS, learnt, posteriors, rows
 
 
 @pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
-@pytest.mark.parametrize("ask", [ask_sqlite, ask_duckdb], ids=["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", MODELS)
-def test_sql_gives_the_probabilities_of_python(name, ask):
+def test_sql_gives_the_probabilities_of_python(name, engine):
     clf = learnt(name)
     whole, gappy = rows(2, 40)[0], rows(3, 60, gaps=0.3)[0]
     X = pd.concat([whole, gappy], ignore_index=True)
     X.loc[0, "a"] = "never seen"
-    names, found = ask(tb.export.to_sql(clf, keep=["id"]), X)
+    names, found = ASK[engine](tb.export.to_sql(clf, keep=["id"]), X)
     assert names == ["id", "P(y=it's)", "P(y=no)", 'P(y=per"haps)', "predicted y"]
     exact = 0
     for line, wanted in zip(found, posteriors(clf, X), strict=True):
@@ -96,15 +96,15 @@ def test_a_model_that_is_not_fitted_is_told():
                 export(model)
 
 
-@pytest.mark.parametrize("ask", [ask_sqlite, ask_duckdb], ids=["sqlite", "duckdb"])
-def test_a_value_that_was_not_seen_has_no_prediction_where_it_is_an_error(ask):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_value_that_was_not_seen_has_no_prediction_where_it_is_an_error(engine):
     X, y = rows(1)
     for clf in (tb.TAN(handle_unknown="error"), tb.NetworkEnsemble(2, handle_unknown="error")):
         clf.fit(X, y)
         new = rows(2, 4)[0]
         new.loc[1, "a"] = "never seen"
         new.loc[2, "b"] = 17.0
-        _, found = ask(tb.export.to_sql(clf, keep=["id"]), new)
+        _, found = ASK[engine](tb.export.to_sql(clf, keep=["id"]), new)
         assert [line[1] is None for line in found] == [False, True, True, False]
         assert [line[4] is None for line in found] == [False, True, True, False]
         assert found[3][1:4] == pytest.approx(clf.predict_proba(new[3:])[0].tolist(), abs=1e-9)

@@ -1,4 +1,4 @@
-"""Boosted trees as CASE expressions, on DuckDB and SQLite, against the kernel that walks them."""
+"""Boosted trees as CASE expressions, on DuckDB, SQLite and PostgreSQL, against the kernel that walks them."""
 
 from itertools import islice
 
@@ -6,14 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from databases import ask_frame
+from databases import ENGINES, ask_frame
 from tanbark.export.sql.text import Step, select_step
 from tanbark.export.sql.trees import WORD, features_read, tree_inputs, tree_steps
 from tanbark.export.sql.values import Rows
 from tanbark.params.boosting.trees import LEFT, TreeOptions, add_trees, boost, join_trees
 from tanbark.table import Column, Schema, missing_code
 
-ENGINES = pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
 N_ROWS, MANY = 600, WORD + 15
 CUTS = tuple(float(cut) for cut in np.linspace(-2.0, 2.0, 20))
 
@@ -59,7 +58,7 @@ def ask(engine, schema, forest, frame, scale, n_values):
     return np.array(ask_frame(engine, f"WITH {body} SELECT {chosen} FROM tb_found ORDER BY tb_row", frame))
 
 
-@ENGINES
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_the_sums_are_those_of_the_kernel(engine, n_classes, missing):
@@ -72,7 +71,7 @@ def test_the_sums_are_those_of_the_kernel(engine, n_classes, missing):
     assert np.ptp(found, axis=0).min() > 1.0, "the trees have something to say"
 
 
-@ENGINES
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("column", [0, 1])
 def test_a_split_of_missing_values_from_all_others(engine, column):
     schema, forest, frame, codes = grow(2, missing=0.2)

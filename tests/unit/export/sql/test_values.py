@@ -1,7 +1,6 @@
 """Columns stored as text, and names that the statement itself uses."""
 
 import math
-import sqlite3
 
 import duckdb
 import numpy as np
@@ -9,7 +8,7 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from databases import ask_duckdb, ask_duckdb_text, ask_frame, ask_sqlite, ask_sqlite_text
+from databases import ASK, ASK_TEXT, ENGINES, ask_frame
 from exported_models import learnt, rows
 from tanbark.export.sql.text import number_or_null
 
@@ -28,13 +27,10 @@ def is_number(text):
         return False
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_text_is_read_as_python_reads_it_and_never_raises(engine):
-    connection = sqlite3.connect(":memory:") if engine == "sqlite" else duckdb.connect()
-    connection.execute("CREATE TABLE t (x VARCHAR)")
-    connection.executemany("INSERT INTO t VALUES (?)", [[text] for text in [*TEXTS, None]])
-    found = connection.execute(f"SELECT x, {number_or_null('x', 'TRIM(x)')} FROM t").fetchall()
-    connection.close()
+    sql = f"SELECT x, {number_or_null('x', 'TRIM(x)')} AS n FROM t"
+    found = ask_frame(engine, sql, pd.DataFrame({"x": [*TEXTS, None]}, dtype=object), table="t")
     for text, value in found:
         assert value == (float(text) if text is not None and is_number(text) else None), text
 
@@ -54,10 +50,10 @@ def test_numbers_of_any_type_stay_as_they_are(kind):
 
 
 @pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", ["tan", "kdb", "gap states", "corrected tan", "classifier"])
 def test_columns_of_text_score_as_columns_with_types(name, engine):
-    typed, text = (ask_sqlite, ask_sqlite_text) if engine == "sqlite" else (ask_duckdb, ask_duckdb_text)
+    typed, text = ASK[engine], ASK_TEXT[engine]
     clf = learnt(name)
     X = pd.concat([rows(2, 30)[0], rows(3, 30, gaps=0.3)[0]], ignore_index=True)
     sql = tb.export.to_sql(clf, keep=["id"])
@@ -66,7 +62,7 @@ def test_columns_of_text_score_as_columns_with_types(name, engine):
         assert line[1:] == same[1:]
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_text_that_is_no_number_is_missing_or_an_error(engine):
     X = pd.DataFrame({"n": [float(k) for k in range(40)]})
     y = [k > 19 for k in range(40)]
@@ -80,7 +76,7 @@ def test_text_that_is_no_number_is_missing_or_an_error(engine):
     assert np.isnan(found).all(axis=1).tolist() == [False, False, True, False, False]
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_missing_state_is_for_missing_values_only(engine):
     X = pd.DataFrame({"n": [1.0, 2.0, None, None] * 10, "t": ["u", None, "v", None] * 10})
     clf = tb.NaiveBayes(discretize="median", missing="category").fit(X, [0, 1, 1, 1] * 10)
@@ -91,7 +87,7 @@ def test_a_missing_state_is_for_missing_values_only(engine):
     assert found[2] == pytest.approx([0.25, 0.75], abs=0.02)
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_truth_values_and_large_numbers(engine):
     large = 9007199254740993
     X = pd.DataFrame({"key": [large, large - 1, large + 2] * 20, "flag": [True, False, True] * 20})
@@ -104,7 +100,7 @@ def test_truth_values_and_large_numbers(engine):
         assert np.array([line[:2] for line in found]) == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", [tb.TAN(), tb.KDB(2), tb.NetworkEnsemble(2)], ids=["tan", "kdb", "pooled"])
 def test_no_name_of_a_column_or_table_is_taken_for_a_generated_one(model, engine):
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from scipy.special import log_softmax, softmax
 
 from tanbark.params.boosting import correction_kernels as kernels
 from tanbark.params.boosting.correction import (
-    LabelledLogits,
+    LabelledRows,
     add_corrections,
     complete_fraction,
     grow_families,
@@ -65,10 +65,13 @@ def slow_rounds(codes, labels, logits, weights, n_rounds, penalty, rate):
 
 def boosted(codes, labels, logits, n_rounds, weights=None, **options):
     families, contexts = grow_families(codes, FAMILIES, STATES, logits.shape[1])
-    z = logits.copy()
-    done = list(islice(run_rounds([families], [contexts], labels, z, weights, **options), n_rounds))
+    done = list(islice(run_rounds([families], [contexts], labels, logits, weights, **options), n_rounds))
     assert done == list(range(1, n_rounds + 1))
-    return families, contexts, z
+    return families, contexts, corrected(logits, families, contexts)
+
+
+def corrected(logits, families, contexts):
+    return logits + families.sums[contexts].sum(axis=0)
 
 
 @given(st.integers(0, 10_000), st.sampled_from([2, 3, 4]))
@@ -114,10 +117,17 @@ def test_the_gradient_is_numerical(seed, n_classes):
     codes, labels, logits = rows_of(seed, n=40, n_classes=n_classes)
     weights = np.random.default_rng(seed).random(len(labels))
     _, contexts = grow_families(codes, FAMILIES[:1], STATES, n_classes)
-    rows = LabelledLogits(labels, weights, logits, softmax(logits, axis=1))
-    shape = (contexts.max() + 1, n_classes)
-    gradient, curvature = np.zeros(shape), np.zeros(shape)
-    kernels.sum_gradients(contexts[0], 0, rows, gradient, curvature)
+    n_outputs = 1 if n_classes == 2 else n_classes
+    first = n_classes - n_outputs
+    state = np.empty((len(labels), n_outputs))
+    kernels.fill_posteriors(logits, state)
+    p = softmax(logits, axis=1)[:, first:]
+    np.testing.assert_allclose(state, p / (1 - p) if first else p, rtol=1e-12)
+    shape, none = (contexts.max() + 1, n_classes), np.zeros(0, np.int32)
+    slopes = np.zeros((shape[0], 2 * n_outputs))
+    step = kernels.pass_two if first else kernels.pass_many
+    step(LabelledRows(labels, weights, state), none, 0, np.zeros((0, n_outputs)), contexts[0], 0, slopes)
+    gradient, curvature = slopes[:, :n_outputs], slopes[:, n_outputs:]
     numerical = np.zeros(shape)
     for v in range(1, shape[0]):
         for c in range(n_classes):
@@ -127,8 +137,8 @@ def test_the_gradient_is_numerical(seed, n_classes):
                 z[contexts[0] == v, c] += move
                 values.append(weights @ log_softmax(z, axis=1)[np.arange(len(labels)), labels])
             numerical[v, c] = (values[0] - values[1]) / 2e-6
-    np.testing.assert_allclose(gradient[1:], numerical[1:], atol=1e-6)
-    second = [(weights * (contexts[0] == v)) @ (rows.posteriors * (1 - rows.posteriors)) for v in range(1, shape[0])]
+    np.testing.assert_allclose(gradient[1:], numerical[1:, first:], atol=1e-6)
+    second = [(weights * (contexts[0] == v)) @ (p * (1 - p)) for v in range(1, shape[0])]
     np.testing.assert_allclose(curvature[1:], second, atol=1e-9)
 
 
@@ -142,9 +152,9 @@ def penalised(families, labels, z, penalty):
 def test_the_penalised_likelihood_never_falls_at_a_small_rate(seed, n_classes, penalty):
     codes, labels, logits = rows_of(seed, n_classes=n_classes)
     families, contexts = grow_families(codes, FAMILIES, STATES, n_classes)
-    z, before = logits.copy(), -np.inf
-    for _ in islice(run_rounds([families], [contexts], labels, z, penalty=penalty, rate=0.05), 30):
-        now = penalised(families, labels, z, penalty)
+    before = -np.inf
+    for _ in islice(run_rounds([families], [contexts], labels, logits, penalty=penalty, rate=0.05), 30):
+        now = penalised(families, labels, corrected(logits, families, contexts), penalty)
         assert now >= before - 1e-9
         before = now
 
@@ -175,9 +185,11 @@ def test_several_sets_of_families_share_the_logits():
     codes, labels, logits = rows_of(7)
     _, _, together = boosted(codes, labels, logits, 3, penalty=1.0)
     parts = [grow_families(codes, FAMILIES[a:b], STATES, 3) for a, b in ((0, 1), (1, 4))]
-    z = logits.copy()
-    steps = run_rounds([p[0] for p in parts], [p[1] for p in parts], labels, z, penalty=1.0)
+    steps = run_rounds([p[0] for p in parts], [p[1] for p in parts], labels, logits, penalty=1.0)
     assert list(islice(steps, 3)) == [1, 2, 3]
+    z = logits
+    for part in parts:
+        z = corrected(z, *part)
     np.testing.assert_allclose(z, together, atol=1e-9)
 
 

@@ -176,3 +176,14 @@ def test_a_cut_tree_has_the_distributions_of_the_shorter_contexts():
                 v = deeper
             np.testing.assert_array_equal(full[states], tree.probabilities[v])
     np.testing.assert_array_equal(dense(cut_tree(tree, 2)), dense(tree))
+
+
+@given(st.floats(0.01, 40), st.floats(0.0, 1.0), st.floats(0.001, 50))
+def test_what_is_no_longer_passed_on_is_the_difference(n, part, a):
+    for less in (min(n, 1.0), min(n, 1.0) * part):
+        expected = kernels.passed_on(n, a) - kernels.passed_on(n - less, a)
+        assert kernels.no_longer_passed_on(n, less, a) == pytest.approx(expected, abs=1e-6)
+    if n > 2:
+        whole = float(int(n))
+        expected = kernels.passed_on(whole, a) - kernels.passed_on(whole - 1.0, a)
+        assert kernels.no_longer_passed_on(whole, 1.0, a) == pytest.approx(expected, abs=1e-6)

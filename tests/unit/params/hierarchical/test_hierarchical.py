@@ -12,7 +12,9 @@ from pytest import approx
 import tanbark as tb
 from tanbark.errors import OptionError
 from tanbark.export import to_python, to_sql
+from tanbark.machine import interpreted
 from tanbark.params import Hierarchical, estimate
+from tanbark.params.hierarchical import hierarchical_kernels
 from tanbark.params.hierarchical.context_tree import dense, fit_tree
 from tanbark.scores import conditional_mutual_information
 
@@ -215,3 +217,16 @@ def test_what_needs_another_prior_says_so():
         tb.NaiveBayes(parameters=tb.MANB(smoothing="hierarchical")).fit(X, y)
     for part in (tb.WANBIA(smoothing="hierarchical"), tb.AWNB(smoothing="hierarchical", random_state=0)):
         assert tb.NaiveBayes(parameters=part).fit(X, y).smoothing_ == Hierarchical()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_small_tables_have_the_same_bits_without_a_compiler(shape, weighted):
+    counts = counts_of(11, shape).astype(float) * (0.37 if weighted else 1.0)
+    node = len(shape) - 2
+    order = np.array([[len(shape) - 1, *range(node)]])
+    compiled, in_python = np.empty((1, counts.size)), np.empty((1, counts.size))
+    hierarchical_kernels.prior_masses(counts.reshape(1, -1), np.array(shape), node, order, compiled)
+    plain = interpreted(hierarchical_kernels.prior_masses)
+    plain(counts.reshape(1, -1), np.array(shape), node, order, in_python)
+    assert in_python.tobytes() == compiled.tobytes()

@@ -112,7 +112,7 @@ class GraphNode {
     this.parts.forEach(({ element, fill, before, value }, state) => {
       fill.setAttribute("width", (marginal[state] * this.long).toFixed(1));
       before.setAttribute("x", Math.min(this.long - 2, this.app.model.priors[this.node][state] * this.long).toFixed(1));
-      value.textContent = percent(marginal[state]);
+      value.textContent = percent(marginal[state], true);
       element.classList.toggle("set", state === hard);
       element.classList.toggle("out", likelihood !== null && likelihood[state] === 0 && hard < 0);
     });

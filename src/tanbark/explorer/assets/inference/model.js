@@ -239,6 +239,10 @@ function mixed(logs, perState, sizes) {
     if (found === null || probabilities === null) return;
     found.forEach((marginal, node) => marginal.forEach((p, s) => (marginals[node][s] += probabilities[c] * p)));
   });
+  for (const marginal of marginals) { // a state that is alone possible has probability 1, not almost
+    const only = marginal.findIndex((p) => p > 0);
+    if (only >= 0 && marginal.every((p, s) => p === 0 || s === only)) marginal[only] = 1;
+  }
   return { probabilities, log, logs, marginals, perState };
 }
 

@@ -79,65 +79,6 @@ function* surprise(model, likelihoods) {
   return { fraction: atMost / DRAWS, draws: DRAWS, log: own };
 }
 
-/* A CPT from the Dirichlet distributions that the counts leave it; a fixed one stays. Only distributions that the evidence
-   allows are drawn: the others are multiplied by zero. */
-class DrawnTable {
-  constructor(model, node, likelihoods) {
-    const { tables, counts, mass, axes, weights } = model.data;
-    const all = axes[node];
-    this.mass = mass[node];
-    this.table = Float64Array.from(tables[node]);
-    this.size = model.sizes[node];
-    this.step = product(all.slice(all.indexOf(node) + 1), model.sizes);
-    this.power = weights === null ? 1 : weights[node];
-    if (this.mass === null || this.mass.levels) return;
-    this.shapes = Float64Array.from(counts[node], (n, i) => n + (typeof this.mass === "number" ? this.mass : this.mass[i]));
-    this.logs = new Float64Array(this.size);
-    this.starts = [0];
-    for (const axis of all) {
-      const step = product(all.slice(all.indexOf(axis) + 1), model.sizes);
-      const open = axis === node ? [0] : [...Array(model.sizes[axis]).keys()].filter((s) => likelihoods[axis] === null || likelihoods[axis][s] > 0);
-      this.starts = this.starts.flatMap((start) => open.map((s) => start + s * step));
-    }
-  }
-
-  draw(random) {
-    if (this.mass === null) return this.table;
-    if (this.mass.levels) return drawLevels(this.mass, this.size, random, this.power);
-    const { table, shapes, logs, size, step, power } = this;
-    for (const start of this.starts) {
-      let [top, total, known] = [-Infinity, 0, false];
-      for (let s = 0; s < size; s++) known ||= shapes[start + s * step] > 0;
-      for (let s = 0; s < size; s++) {
-        const shape = known ? shapes[start + s * step] : 1; // neither a row nor prior mass: any is as likely as any other
-        logs[s] = shape > 0 ? power * drawLogGamma(shape, random) : -Infinity;
-        if (logs[s] > top) top = logs[s];
-      }
-      for (let s = 0; s < size; s++) total += logs[s] = Math.exp(logs[s] - top);
-      for (let s = 0; s < size; s++) table[start + s * step] = logs[s] / total;
-    }
-    return table;
-  }
-}
-
-/* A hierarchical table: every level is drawn around the level with one parent fewer, which was drawn before. */
-function drawLevels({ levels, concentrations, places }, size, random, power) {
-  let above = new Float64Array(size).fill(1 / size);
-  levels.forEach((counts, level) => {
-    const found = new Float64Array(counts.length);
-    const times = counts.length / above.length; // contexts for each one above
-    for (let start = 0; start < counts.length; start += size) {
-      const from = Math.floor(start / size / times) * size;
-      const shapes = Array.from({ length: size }, (_, s) => counts[start + s] + concentrations[level] * above[from + s]);
-      found.set(drawCells(shapes, random, level === levels.length - 1 ? power : 1), start);
-    }
-    above = found;
-  });
-  const table = new Float64Array(above.length);
-  above.forEach((value, i) => (table[places[i]] = value));
-  return table;
-}
-
 /* One distribution; where there is neither a row nor prior mass, any is as likely as any other. */
 function drawCells(shapes, random, power) {
   const known = shapes.some((shape) => shape > 0);
@@ -171,7 +112,8 @@ function* drawnPosteriors(model, target, likelihoods, draws, random) {
   yield;
   const nodes = part === null ? model.names.map((_, node) => node) : part.nodes;
   const wanted = new Set(asked);
-  const tables = nodes.map((node) => (part !== null || wanted.has(node) ? new DrawnTable(model, node, likelihoods) : { draw: () => model.data.tables[node] }));
+  const plain = part !== null && model.isPlain(target);
+  const tables = nodes.map((node) => (part !== null || wanted.has(node) ? new DrawnTable(model, node, likelihoods, plain) : { draw: () => model.data.tables[node] }));
   yield;
   const drawn = [];
   let base;

@@ -122,7 +122,7 @@ class DecidePanel {
       return;
     }
     this.worth.classList.add("wait");
-    app.compute("worth", { costs }, (worth) => this.showWorth(worth));
+    app.compute("worth", { costs, price: this.question }, (worth) => this.showWorth(worth));
   }
 
   /* The best questions, each with what it is expected to save. */
@@ -143,7 +143,23 @@ class DecidePanel {
       return h("li", {}, open, h("span", { class: "value", text: costText(value), "data-exact": value }));
     };
     const useful = worth.filter(({ value }) => value > 1e-12).slice(0, QUESTIONS_SHOWN);
-    this.worth.replaceChildren(h("p", { class: pays ? "advice" : "advice done", text }), ...(useful.length ? [h("ol", { class: "worth" }, useful.map(line))] : []));
+    this.worth.replaceChildren(h("p", { class: pays ? "advice" : "advice done", text }), ...(useful.length ? [h("ol", { class: "worth" }, useful.map(line))] : []), ...this.region(best));
+  }
+
+  /* Where asking is worth more than deciding, on the scale of the probability of the state that the costs are about. */
+  region({ node, region }) {
+    if (!region) return [];
+    const { app, state } = this;
+    const { model, target, found } = app;
+    const [low, high] = state === 1 ? region : [1 - region[1], 1 - region[0]];
+    const now = found.probabilities[state];
+    const band = h("span", { class: "band" });
+    band.style.left = `${100 * low}%`;
+    band.style.width = `${100 * (high - low)}%`;
+    const mark = h("span", { class: "before", title: "now" });
+    mark.style.left = `${100 * now}%`;
+    const text = `Asking ${model.names[node]} first is worth more than deciding while ${model.label(target, state)} has ${percent(low)} to ${percent(high)}; now it has ${percent(now)}.`;
+    return [h("span", { class: "track region", "aria-hidden": "true" }, band, mark), h("p", { class: "small", id: "asking-region", text, "data-low": low, "data-high": high })];
   }
 }
 

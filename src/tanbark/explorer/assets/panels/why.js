@@ -109,7 +109,7 @@ const UNITS = {
     size: ({ value }) => Math.abs(value),
     join: (values) => values.reduce((all, value) => all + value, 0),
     text: (value) => signed(value, Math.abs(value) < 10 ? 1 : 0),
-    total: (nats) => percent(chance(nats)),
+    total: (nats) => chanceText(nats),
   },
   odds: {
     name: "factors of the odds",
@@ -131,6 +131,11 @@ const UNITS = {
 
 function chance(logOdds) {
   return 1 / (1 + Math.exp(-logOdds));
+}
+
+/* The probability of log-odds, for people: finite odds are never 100 %. */
+function chanceText(nats, text = percent) {
+  return text(Number.isFinite(nats) ? Math.max(Math.min(chance(nats), ALMOST_ONE), 1 - ALMOST_ONE) : chance(nats));
 }
 
 /* A factor for people: ×6.2, ÷14, never ×0.07. */
@@ -157,7 +162,7 @@ function whySentence(app, { parts, total, label, likelihoods }) {
   const strong = parts.slice(1).filter(({ nats }) => Math.abs(nats) > 0.05).sort((a, b) => Math.abs(b.nats) - Math.abs(a.nats));
   const list = (side) => strong.filter(({ nats }) => nats * side > 0).slice(0, WHY_NAMED).map(name).join(" and ");
   const [up, down] = [list(1), list(-1)];
-  const head = `${roundPercent(chance(total))} ${model.label(target, label)}`;
+  const head = `${chanceText(total, roundPercent)} ${model.label(target, label)}`;
   if (parts.length === 1) return `${head}: nothing is known of the case, so this is the prior.`;
   if (!up && !down) return `${head}, close to the prior: the values say little.`;
   if (!up) return `${head}; against it ${down}, nothing known speaks for it.`;

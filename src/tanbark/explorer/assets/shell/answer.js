@@ -52,28 +52,28 @@ class AnswerBar {
     const label = model.label(target, found.best);
     this.label.textContent = label;
     this.label.title = label;
-    this.value.textContent = percent(found.probabilities[found.best]);
+    this.value.textContent = percent(beside(found.probabilities, found.best), window.innerWidth < 600);
     const order = Array.from(found.probabilities.keys()).sort((a, b) => found.probabilities[b] - found.probabilities[a] || a - b);
     const second = order[1];
     this.second.textContent = second === undefined ? "" : `then ${model.label(target, second)} ${percent(found.probabilities[second])}`;
     const threshold = thresholdOf(app, found, second);
     this.scale.update(found.probabilities[found.best], model.priors[target][found.best], ranges?.[found.best] ?? null, threshold);
-    this.words.textContent = this.verdict(found, second, threshold);
-    this.words.classList.toggle("unsure", this.unsure);
+    const [head, rest] = this.verdict(found, second, threshold);
+    this.words.replaceChildren(h("span", { text: head }), h("span", { class: "words-more", text: head && rest ? `: ${rest}` : rest }));
+    this.words.classList.toggle("unsure", head !== "");
     this.showClasses(found, order);
   }
 
-  /* How sure, in words. */
+  /* How sure, in words: what is said on every screen, and what only where there is room. */
   verdict(found, second, threshold) {
     const { app } = this;
-    this.unsure = false;
-    if (found.impossible) return "impossible case: this is the prior";
-    if (app.model.pool !== null && !app.model.pooled(app.target)) return "from the network to read";
-    if (app.ranges === null) return hasIntervals(app.model, app.target) ? "interval …" : "";
-    const [low, high] = app.ranges[found.best];
-    const range = `90 % interval ${percent(low)} to ${percent(high)}`;
-    this.unsure = isUnsure(app, found, second, threshold);
-    return this.unsure ? `not sure: ${range}` : range;
+    const { model, target, ranges } = app;
+    if (found.impossible) return ["impossible case", "this is the prior"];
+    if (model.pool !== null && !model.pooled(target)) return ["", "from the network to read"];
+    const range = ranges === null ? (hasIntervals(model, target) ? "interval …" : "") : `90 % interval ${rangeText(ranges[found.best])}`;
+    if (ranges !== null && isUnsure(app, found, second, threshold)) return ["not sure", range];
+    if (threshold === null || found.probabilities[found.best] >= threshold) return ["", range];
+    return [`decide ${model.label(target, second)}`, `its threshold is ${percent(1 - threshold)}`];
   }
 
   showClasses(found, order) {
@@ -101,10 +101,10 @@ class AnswerBar {
     const p = found.probabilities[state];
     const range = app.ranges?.[state] ?? null;
     row.scale.update(p, app.model.priors[app.target][state], range, null);
-    row.value.textContent = percent(p);
+    row.value.textContent = percent(beside(found.probabilities, state));
     row.value.dataset.exact = p;
     row.value.title = `${p}`;
-    row.range.textContent = range === null ? "" : `90 % interval ${percent(range[0])} to ${percent(range[1])}`;
+    row.range.textContent = range === null ? "" : `90 % interval ${rangeText(range)}`;
     return row.element;
   }
 }

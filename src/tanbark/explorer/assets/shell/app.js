@@ -183,6 +183,14 @@ class App {
     this.work.run(name, { target: this.target, likelihoods: this.likelihoods, ...args }, done);
   }
 
+  /* A worker of its own, for work that does not end when the evidence changes. */
+  startWork() {
+    const work = new Work(this.model);
+    if (this.work.worker !== null) work.start(this.script, byId("model").textContent);
+    if (this.model.edited) work.worker?.postMessage({ tables: [...this.model.original.keys()].map((node) => [node, this.model.data.tables[node]]) });
+    return work;
+  }
+
   learn(name, value) {
     this[name] = value;
     if (name === "ranges") this.answer.update(this.found);
@@ -191,7 +199,7 @@ class App {
 
   announce() {
     const { model, found, target } = this;
-    byId("live").textContent = `${model.names[target]}: ${model.label(target, found.best)} ${percent(found.probabilities[found.best])}`;
+    byId("live").textContent = `${model.names[target]}: ${model.label(target, found.best)} ${percent(beside(found.probabilities, found.best))}`;
   }
 
   /* ------------------------------------------------------------ messages and dialogs */

@@ -12,6 +12,7 @@ else {
   window.tanbark = tanbark;
   const holder = byId("model");
   tanbark.app = new App(JSON.parse(holder.textContent), holder.dataset.id);
+  tanbark.app.script = script;
   tanbark.app.work.start(script, holder.textContent);
   tanbark.app.start();
   tanbark.opened = performance.now() - started;

@@ -19,7 +19,7 @@ class Card {
       h("div", { class: "states", onkeydown: (event) => this.onKey(event) }, this.rows.map((row) => row.element)),
     );
     const longest = Math.max(...model.columns[node].shown.map((label) => label.length));
-    this.element.style.setProperty("--label", `${Math.min(8.2, 0.9 + 0.53 * longest)}em`);
+    this.element.style.setProperty("--label", `${Math.min(10.6, 0.9 + 0.53 * longest)}em`);
     this.rows[0].pick.tabIndex = 0;
   }
 
@@ -135,12 +135,12 @@ class Card {
     this.element.classList.toggle("observed", likelihood !== null);
     this.element.classList.toggle("chosen", app.selected === node);
     this.element.classList.toggle("asked", app.target === node);
-    this.mark.textContent = likelihood === null ? "" : state >= 0 ? "observed" : soft ? "soft" : "ruled out";
+    this.mark.textContent = likelihood === null || state >= 0 ? "" : soft ? "soft" : "ruled out"; // an observed state stands out
     this.rows.forEach((row, s) => {
       const p = found.marginals[node][s];
       setWidth(row.bar, p);
       row.before.style.left = `${app.model.priors[node][s] * 100}%`;
-      row.value.textContent = percent(p);
+      row.value.textContent = percent(p, true);
       const out = likelihood !== null && likelihood[s] === 0;
       row.element.classList.toggle("set", s === state);
       row.element.classList.toggle("out", out);

@@ -1,6 +1,7 @@
 /* The case: what is known as chips, how many training rows had it, and what to beware of. */
 
 const CHIPS_SHOWN = 12;
+const CHIPS_ON_PHONE = 4;
 const FEW_ROWS = 5;
 
 class CaseStrip {
@@ -12,10 +13,11 @@ class CaseStrip {
   update() {
     const { app } = this;
     const known = app.likelihoods.flatMap((likelihood, node) => (likelihood === null ? [] : [node]));
-    const shown = this.all ? known : known.slice(0, CHIPS_SHOWN);
+    const most = window.innerWidth < 600 ? CHIPS_ON_PHONE : CHIPS_SHOWN;
+    const shown = this.all ? known : known.slice(0, most);
     const items = shown.map((node) => this.chip(node));
-    if (known.length > CHIPS_SHOWN) {
-      const text = this.all ? "show fewer" : `${known.length - CHIPS_SHOWN} more`;
+    if (known.length > most) {
+      const text = this.all ? "show fewer" : `${known.length - most} more`;
       items.push(h("li", {}, h("button", { type: "button", class: "chip more", text, onclick: () => this.toggle() })));
     }
     if (!known.length) items.push(h("li", { class: "small nothing", text: "Nothing is known of the case yet." }));

@@ -23,6 +23,8 @@ function byId(id) {
   return document.getElementById(id);
 }
 
+const ALMOST_ONE = 1 - 1e-12;
+
 /* A probability for people: more digits near 0 and 1, and in words beyond. */
 function percent(p, short = false) {
   if (p === 0) return "0 %";
@@ -31,6 +33,19 @@ function percent(p, short = false) {
   if (p > 1 - 1e-4) return short ? "> 99.99 %" : "above 99.99 %";
   const value = 100 * p;
   return `${value.toFixed(value < 1 || value > 99 ? 2 : 1)} %`;
+}
+
+/* The probability of a state beside the others: it is not 100 % where another is possible, even if it rounds to 1. */
+function beside(probabilities, state) {
+  const p = probabilities[state];
+  return p === 1 && probabilities.some((other, s) => s !== state && other > 0) ? ALMOST_ONE : p;
+}
+
+/* A credible interval in words; its ends are drawn, so that neither is certain. */
+function rangeText([low, high]) {
+  if (low > 1 - 1e-4) return percent(ALMOST_ONE);
+  if (high < 1e-4) return percent(1 - ALMOST_ONE);
+  return `${percent(Math.max(low, 1 - ALMOST_ONE))} to ${percent(Math.min(high, ALMOST_ONE))}`;
 }
 
 /* A probability in a sentence. */

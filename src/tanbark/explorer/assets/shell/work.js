@@ -4,25 +4,41 @@ const SLICE = 14; // milliseconds of work between two looks at what the reader d
 
 const RANKS = { why: 0, information: 0, intervals: 1, surprise: 2 }; // what the reader waits for first comes first
 
-/* Generators in pieces, those of the same rank in turn; one of the same name that waits or runs is dropped. */
+/* Generators in pieces, those of the same rank in turn; one of the same name that waits or runs is dropped. A generator may
+   yield a promise, which it gets the value of, or a value, which is told. */
 class Tasks {
   constructor() {
     this.queue = [];
+    this.waiting = new Set();
     this.awake = false;
   }
 
-  run(name, work, done, failed) {
+  run(name, work, { done, failed, told }) {
     this.stop(name);
-    this.queue.push({ name, work, done, failed });
+    this.queue.push({ name, work, done, failed, told, resume: () => work.next() });
     this.wake();
   }
 
   stop(name) {
     this.queue = this.queue.filter((task) => task.name !== name);
+    for (const task of this.waiting) if (task.name === name) this.waiting.delete(task);
   }
 
   clear() {
     this.queue = [];
+    this.waiting.clear();
+  }
+
+  /* Let a task rest until a promise is kept. */
+  wait(task, promise) {
+    this.queue = this.queue.filter((other) => other !== task);
+    this.waiting.add(task);
+    const go = (resume) => {
+      if (!this.waiting.delete(task)) return;
+      this.queue.push({ ...task, resume });
+      this.wake();
+    };
+    promise.then((value) => go(() => task.work.next(value)), (error) => go(() => task.work.throw(error)));
   }
 
   wake() {
@@ -44,8 +60,15 @@ class Tasks {
   advance(task, end) {
     let found;
     try {
-      do found = task.work.next();
-      while (!found.done && performance.now() < end);
+      do {
+        found = task.resume();
+        task.resume = () => task.work.next();
+        if (found.value instanceof Promise) {
+          this.wait(task, found.value);
+          return;
+        }
+        if (!found.done && found.value !== undefined) task.told(found.value);
+      } while (!found.done && performance.now() < end);
     } catch (error) {
       this.queue = this.queue.filter((other) => other !== task);
       task.failed(error);
@@ -95,23 +118,35 @@ class Work {
     this.worker = null;
     const waiting = [...this.pending];
     this.pending.clear();
-    for (const [name, { args, done }] of waiting) this.run(name, args, done);
+    for (const [name, { args, done, ...rest }] of waiting) this.run(name, args, done, rest);
   }
 
   /* Run JOBS[job]; a job of the same name that is under way is dropped. */
-  run(name, { job = name, ...args }, done) {
+  run(name, { job = name, ...args }, done, { told = null, failed = null } = {}) {
     const number = ++this.number;
-    this.pending.set(name, { number, args: { job, ...args }, done });
-    if (this.worker === null) this.tasks.run(name, JOBS[job](this.model, args), (result) => this.receive({ name, number, result }), (error) => this.receive({ name, number, error }));
-    else this.worker.postMessage({ name, number, job, args: { ...args, likelihoods: packEvidence(args.likelihoods) } });
+    this.pending.set(name, { number, args: { job, ...args }, done, told, failed });
+    if (this.worker === null) this.tasks.run(name, JOBS[job](this.model, args), messages(name, number, (message) => this.receive(message)));
+    else this.worker.postMessage({ name, number, job, args: { ...args, likelihoods: packEvidence(args.likelihoods ?? []) } });
   }
 
-  receive({ name, number, result, error }) {
+  receive({ name, number, result, error, part }) {
     const waiting = this.pending.get(name);
     if (waiting?.number !== number) return;
+    if (part !== undefined) {
+      waiting.told(part);
+      return;
+    }
     this.pending.delete(name);
-    if (error !== undefined) throw error instanceof Error ? error : new Error(error);
-    waiting.done(result);
+    if (error === undefined) waiting.done(result);
+    else if (waiting.failed === null) throw new Error(error.stack);
+    else waiting.failed(error);
+  }
+
+  /* End the worker. */
+  close() {
+    this.reset();
+    this.worker?.terminate();
+    this.worker = null;
   }
 
   stop(name) {
@@ -132,6 +167,15 @@ class Work {
   }
 }
 
+/* What happens to a task, as messages. */
+function messages(name, number, send) {
+  return {
+    done: (result) => send({ name, number, result }),
+    told: (part) => send({ name, number, part }),
+    failed: (error) => send({ name, number, error: { name: error.name, message: error.message, stack: `${error.stack ?? error}` } }),
+  };
+}
+
 /* The worker's side. */
 function serve(scope) {
   const tasks = new Tasks();
@@ -144,7 +188,7 @@ function serve(scope) {
     else {
       const { name, number, job, args } = told;
       const work = JOBS[job](model, { ...args, likelihoods: unpackEvidence(model, args.likelihoods) });
-      tasks.run(name, work, (result) => scope.postMessage({ name, number, result }), (error) => scope.postMessage({ name, number, error: `${error.stack ?? error}` }));
+      tasks.run(name, work, messages(name, number, (message) => scope.postMessage(message)));
     }
   };
 }

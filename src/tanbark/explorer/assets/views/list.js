@@ -5,6 +5,7 @@ const CARD_SPACE = 12;
 const CARD_HEAD = 46; // as in the style sheet
 const STATE_HEIGHT = 28;
 const MOST_STATES = 12; // beyond, the states of a card scroll
+const TITLE_HEIGHT = 40; // of a group
 const BEYOND = 500; // pixels above and below the window that are kept ready
 
 class ListView {
@@ -56,18 +57,36 @@ class ListView {
     return nodes.sort((a, b) => place.get(b) - place.get(a) || a - b);
   }
 
-  /* Where every card stands: as many columns as there is room for, each row as high as its highest card. */
+  /* The nodes group by group where the page has groups and the list has no other order. */
+  parts() {
+    const groups = this.app.model.data.groups ?? [];
+    if (this.sort !== "model" || !groups.length) return [{ title: null, nodes: this.ordered }];
+    const { target } = this.app.model.data;
+    const grouped = new Set(groups.flatMap(({ nodes }) => nodes));
+    const rest = this.ordered.filter((node) => !grouped.has(node));
+    const parts = groups.map(({ title, nodes }) => ({ title, nodes: this.ordered.filter((node) => nodes.includes(node)) }));
+    parts.push({ title: "Others", nodes: rest.filter((node) => node !== target) }, { title: "Class", nodes: rest.filter((node) => node === target) });
+    return parts.filter(({ nodes }) => nodes.length);
+  }
+
+  /* Where every card stands: as many columns as there is room for, each line as high as its highest card. */
   arrange() {
     if (this.space === undefined) return;
     const { model } = this.app;
     this.columns = Math.max(1, Math.floor((this.space.clientWidth + CARD_SPACE) / (CARD_LEAST + CARD_SPACE)));
     this.ordered = this.order();
-    this.tops = [];
+    this.lines = [];
     let top = 0;
-    for (let k = 0; k < this.ordered.length; k += this.columns) {
-      this.tops.push(top);
-      const row = this.ordered.slice(k, k + this.columns);
-      top += Math.max(...row.map((node) => CARD_HEAD + STATE_HEIGHT * Math.min(MOST_STATES, model.sizes[node]))) + CARD_SPACE;
+    for (const { title, nodes } of this.parts()) {
+      if (title !== null) {
+        this.lines.push({ top, title, nodes: [] });
+        top += TITLE_HEIGHT;
+      }
+      for (let k = 0; k < nodes.length; k += this.columns) {
+        const line = nodes.slice(k, k + this.columns);
+        this.lines.push({ top, title: null, nodes: line });
+        top += Math.max(...line.map((node) => CARD_HEAD + STATE_HEIGHT * Math.min(MOST_STATES, model.sizes[node]))) + CARD_SPACE;
+      }
     }
     this.space.style.height = `${top}px`;
     this.drawn = new Map();
@@ -76,22 +95,33 @@ class ListView {
 
   /* Put the cards that are in view into the page, and update them. */
   draw() {
-    const { app } = this;
+    const { app, lines } = this;
     const offset = this.space.getBoundingClientRect().top;
     const [from, to] = [-offset - BEYOND, window.innerHeight - offset + BEYOND];
     const width = (this.space.clientWidth + CARD_SPACE) / this.columns;
     const shown = new Set();
-    for (let row = 0; row < this.tops.length; row++) {
-      if ((this.tops[row + 1] ?? Infinity) < from || this.tops[row] > to) continue;
-      for (let k = row * this.columns; k < Math.min((row + 1) * this.columns, this.ordered.length); k++) {
-        const node = this.ordered[k];
+    const titles = [];
+    lines.forEach(({ top, title, nodes }, k) => {
+      if ((lines[k + 1]?.top ?? Infinity) < from || top > to) return;
+      if (title !== null) titles.push({ title: this.titleAt(title, top), first: lines[k + 1].nodes[0] });
+      nodes.forEach((node, column) => {
         shown.add(node);
-        this.show(node, this.tops[row], (k % this.columns) * width, width - CARD_SPACE);
-      }
-    }
+        this.show(node, top, column * width, width - CARD_SPACE);
+      });
+    });
     for (const node of this.drawn.keys()) if (!shown.has(node)) this.drawn.delete(node);
-    for (const element of [...this.space.children]) if (!shown.has(Number(element.dataset.node))) element.remove();
+    for (const element of [...this.space.children]) if (!shown.has(Number(element.dataset.node ?? -1))) element.remove();
+    for (const { title, first } of titles) {
+      if (shown.has(first)) this.cards.get(first).element.before(title);
+      else this.space.append(title);
+    }
     for (const node of shown) if (this.drawn.get(node) !== app.found) this.updateCard(node);
+  }
+
+  titleAt(text, top) {
+    const title = h("h2", { class: "group-title", text });
+    title.style.top = `${top}px`;
+    return title;
   }
 
   show(node, top, left, width) {
@@ -107,9 +137,9 @@ class ListView {
   }
 
   focus(node) {
-    const k = this.ordered.indexOf(node);
-    if (k < 0) return;
-    const top = this.space.getBoundingClientRect().top + window.scrollY + this.tops[Math.floor(k / this.columns)];
+    const line = this.lines.find(({ nodes }) => nodes.includes(node));
+    if (line === undefined) return;
+    const top = this.space.getBoundingClientRect().top + window.scrollY + line.top;
     window.scrollTo({ top: top - window.innerHeight / 3 });
     this.draw();
     this.cards.get(node)?.focus(0);

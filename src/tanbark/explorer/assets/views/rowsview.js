@@ -9,7 +9,7 @@ class RowsView {
     this.app = app;
     this.many = null;
     this.tasks = new Tasks();
-    this.token = null;
+    this.work = null; // of a file that is being read
     this.opened = -1;
   }
 
@@ -39,41 +39,49 @@ class RowsView {
 
   /* ------------------------------------------------------------ reading */
 
-  async open(file, renamed = new Map()) {
+  open(file, renamed = []) {
     this.stop();
-    const token = (this.token = {});
     this.input.value = "";
     this.error.textContent = "";
     this.element.dataset.state = "reading";
-    const many = new ManyRows(this.app.model, file);
-    many.renamed = renamed;
-    const begun = performance.now();
-    try {
-      await many.open();
-      this.many = many;
-      this.opened = -1;
-      this.table.show(many);
-      this.working(true);
-      for await (const _ of many.run()) {
-        if (this.token !== token) return;
-        this.progress(begun);
-        await new Promise((resolve) => setTimeout(resolve));
+    const work = (this.work = this.app.startWork());
+    this.begun = performance.now();
+    let many = null;
+    const told = (part) => {
+      if (many !== null) many.take(part);
+      else {
+        many = this.many = new ManyRows(this.app.model, file, part);
+        many.renamed = renamed;
+        this.begin();
       }
-    } catch (error) {
-      if (this.token !== token) return;
-      this.error.textContent = error.name === "NotReadableError" ? `${file.name} can no longer be read: it was changed or removed. What was predicted stays.` : error.message;
-    }
-    if (this.token === token) this.finished(begun);
+      this.progress();
+    };
+    const failed = ({ name, message }) => {
+      this.error.textContent = name === "NotReadableError" || name === "NotFoundError" ? `${file.name} can no longer be read: it was changed or removed. What was predicted stays.` : message;
+      this.finished(many);
+    };
+    work.run("rows", { file, renamed, most: this.most ?? mostRows(this.app.model) }, () => this.finished(many), { told, failed });
+  }
+
+  begin() {
+    this.opened = -1;
+    this.table.show(this.many);
+    this.working(true);
+    this.notes.replaceChildren(...this.remarks());
   }
 
   /* Stop reading; what was predicted stays. */
   stop() {
-    if (this.token === null) return;
-    this.token = null;
-    this.tasks.clear();
+    if (this.work === null) return;
+    this.close();
     this.working(false);
     this.element.dataset.state = "stopped";
     if (this.many !== null) this.report(`Stopped after ${count(this.many.size)} rows, which stay below.`);
+  }
+
+  close() {
+    this.work.close();
+    this.work = null;
   }
 
   working(on) {
@@ -81,32 +89,32 @@ class RowsView {
     this.download.hidden = on || this.many === null || this.many.size === 0;
   }
 
-  progress(begun) {
-    const now = performance.now();
-    if (now - (this.shown ?? 0) < 120) return;
-    this.shown = now;
+  progress() {
     const { many } = this;
-    const part = Math.max(many.bytes / many.file.size, 1e-3);
+    const part = Math.max(Math.min(1, many.bytes / many.file.size), 1e-3);
     this.bar.value = part;
-    this.state.textContent = `${count(many.size)} rows, ${percent(part)} of the file; about ${Math.ceil(((now - begun) / part / 1000) * (1 - part))} s left.`;
+    const left = Math.ceil(((performance.now() - this.begun) / part / 1000) * (1 - part));
+    this.state.textContent = `${count(many.size)} rows, ${percent(part)} of the file; about ${left} s left.`;
     this.table.draw();
   }
 
-  finished(begun) {
-    this.token = null;
+  /* All rows are answered, or none can be any more; those that were are compared with rows drawn from the network. */
+  finished(many) {
     this.working(false);
-    const { many } = this;
-    this.element.dataset.state = "done";
-    if (many === null) return;
-    const seconds = (performance.now() - begun) / 1000;
-    this.report(many.size === 0 ? `${many.file.name} has a line of names and no row below it.` : `${count(many.size)} rows of ${many.file.name} in ${seconds < 1 ? "under a second" : `${seconds.toFixed(0)} s`}.`);
-    if (many.comparable && many.size > 0) {
-      this.element.dataset.state = "comparing";
-      this.tasks.run("odds", many.drawOdds(), () => {
-        this.element.dataset.state = "done";
-        this.table.again();
-      }, (error) => (this.error.textContent = error.message));
+    const compare = many !== null && many.comparable && many.size > 0;
+    this.element.dataset.state = compare ? "comparing" : "done";
+    if (many !== null) {
+      const seconds = (performance.now() - this.begun) / 1000;
+      this.report(many.size === 0 ? `${many.file.name} has a line of names and no row below it.` : `${count(many.size)} rows of ${many.file.name} in ${seconds < 1 ? "under a second" : `${seconds.toFixed(0)} s`}.`);
     }
+    if (compare) {
+      this.work.run("odds", { patterns: many.patterns }, (draws) => {
+        many.draws = draws;
+        this.element.dataset.state = "done";
+        this.close();
+        this.table.again();
+      });
+    } else this.close();
   }
 
   report(text) {
@@ -124,9 +132,9 @@ class RowsView {
     const few = (names) => `${names.slice(0, NOTE_NAMES).join(", ")}${names.length > NOTE_NAMES ? ` and ${names.length - NOTE_NAMES} more` : ""}`;
     const item = (...content) => h("li", {}, content);
     const found = [];
-    if (many.more) {
-      const whole = Math.round((many.file.size / many.ends[many.size - 1]) * many.size);
-      found.push(item(`The file has about ${count(whole)} rows; the page takes the first ${count(many.most)}, to stay within the memory of a browser. For all of them: tanbark predict MODEL ${many.file.name}.`));
+    const most = this.most ?? mostRows(model);
+    if (many.more || many.expected > 1.02 * most) {
+      found.push(item(`The file has about ${count(Math.max(many.expected, most + 1))} rows; the page answers the first ${count(most)}, to stay within the memory of a browser. For all of them: tanbark predict MODEL ${many.file.name}.`));
     }
     const meant = many.columns.unknown.filter(({ near }) => near !== null);
     for (const { field, near } of meant.slice(0, NOTE_NAMES)) {
@@ -144,7 +152,7 @@ class RowsView {
 
   rename(field, node) {
     const { many } = this;
-    this.open(many.file, new Map([...many.renamed, [field, many.model.keys[node]]]));
+    this.open(many.file, [...many.renamed, [field, many.model.keys[node]]]);
   }
 
   /* ------------------------------------------------------------ one row, and all answers */
@@ -152,7 +160,7 @@ class RowsView {
   async openCase(row) {
     const { many, app } = this;
     try {
-      const { evidence } = many.code(await many.fieldsOf(row));
+      const { evidence } = codeFields(many.model, many.columns.nodes, await many.fieldsOf(row));
       if (app.target !== many.target) app.ask(many.target);
       app.setAll(evidence, { sentence: `The case is row ${row + 1} of ${many.file.name}.` });
       this.opened = row;
@@ -164,12 +172,13 @@ class RowsView {
 
   save() {
     const { many } = this;
-    this.tasks.run("save", many.answers(), (parts) => {
+    const done = (parts) => {
       const address = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
       const link = h("a", { href: address, download: `${many.file.name.replace(/\.[^.]*$/, "")}-answers.csv` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(address), 60_000);
-    }, (error) => (this.error.textContent = error.message));
+    };
+    this.tasks.run("save", many.answers(), { done, failed: (error) => (this.error.textContent = error.message) });
   }
 }
 
@@ -292,13 +301,13 @@ class RowsTable {
   /* The interval of the next visible row that has none, one after the other. */
   async askNext() {
     const { many, view } = this;
-    if (this.asked !== null || view.token !== null || !this.shown.some(({ key }) => key === "interval")) return;
+    if (this.asked !== null || view.element.dataset.state === "reading" || !this.shown.some(({ key }) => key === "interval")) return;
     const row = this.visible.find((other) => !this.ranges.has(other));
     if (row === undefined) return;
     const asked = (this.asked = { row });
     let evidence;
     try {
-      ({ evidence } = many.code(await many.fieldsOf(row)));
+      ({ evidence } = codeFields(many.model, many.columns.nodes, await many.fieldsOf(row)));
     } catch {
       return;
     }

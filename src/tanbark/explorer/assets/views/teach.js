@@ -45,7 +45,8 @@ class SeparationLesson {
     this.chips = h("span", { class: "given-chips" });
     this.reset = h("button", { type: "button", class: "quiet", text: "as in the case", onclick: () => this.take({ given: null }) });
     this.place = h("div", { id: "separation", role: "status" });
-    return [h("p", {}, "Does ", this.one, " tell anything about ", this.other, " when these are known: ", this.chips, this.adding, this.reset, "?"), this.place];
+    this.drawing = PathDrawing.possible(model) ? new PathDrawing(this) : null;
+    return [h("p", {}, "Does ", this.one, " tell anything about ", this.other, " when these are known: ", this.chips, this.adding, this.reset, "?"), this.drawing?.element, this.place];
   }
 
   take(change) {
@@ -68,10 +69,12 @@ class SeparationLesson {
     this.chips.replaceChildren(...(given.length ? given.map((node) => h("span", { class: "chip" }, h("span", { class: "chip-text", text: model.names[node] }), h("button", { type: "button", class: "remove", text: "×", "aria-label": `${model.names[node]} is not known`, onclick: () => this.take({ given: given.filter((one) => one !== node) }) }))) : [h("em", { text: "nothing " })]));
     if (from === to) {
       this.place.replaceChildren(h("p", { class: "small", text: "Choose two different variables." }));
+      this.drawing?.update({ from, to, given, paths: [] });
       return;
     }
     const connected = connectedTo(model, from, given).has(to);
     const { paths, whole } = pathsBetween(model, from, to, given);
+    this.drawing?.update({ from, to, given, paths });
     const names = `${model.names[from]} and ${model.names[to]}`;
     const text = connected ? `Yes: ${names} are d-connected${given.length ? " given these" : ""}, so that in general one tells about the other.` : `No: ${names} are d-separated${given.length ? " given these" : ""}; in this network they are independent${given.length ? " given these" : ""}.`;
     const sorted = [...paths.filter(({ open }) => open), ...paths.filter(({ open }) => !open)];

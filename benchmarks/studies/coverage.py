@@ -1,0 +1,176 @@
+"""How often do prediction sets of 90 % hold the right class? Repeated random splits of all sets of 1,000 rows or more.
+
+    python -m benchmarks.studies.coverage run [--data FOLDER] [--repeats 16] [--seconds 3600] [--sets a,b]
+    python -m benchmarks.studies.coverage page
+
+Each repeat takes 30 % of the rows away at random, stratified by class, fits every model on the others (at most 5,000
+of them) and calibrates its sets: KDB by ten folds (``calibrate_sets``), Classifier by what ``fit`` holds out. A set may
+be empty (``allow_empty=True``), so that a model that is nearly always right can have the coverage asked for. What was
+measured is kept line by line in build/studies/coverage.jsonl, so that a run that was stopped goes on where it was; the
+page writes docs/numbers/coverage.json and prints the table of docs/guides/calibration.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import platform
+import subprocess
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedShuffleSplit
+
+import tanbark as tb
+from benchmarks.studies.accuracy import data
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGET = ROOT / "docs" / "numbers" / "coverage.json"
+KEPT = ROOT / "build" / "studies" / "coverage.jsonl"
+LEVEL, LEAST_ROWS, MOST_TRAINED, MOST_COLUMNS = 0.9, 1000, 5000, 62
+FIRST, LAST = 0.89, 0.92  # what the mean coverage of a set should lie between
+SEED = 2026
+
+
+def fit_kdb(X: Any, y: Any) -> Any:
+    """Fit one network with a temperature, and calibrate its sets by ten folds."""
+    return tb.KDB(discretize="mdlp+quantile", temperature="auto", n_jobs=1).fit(X, y).calibrate_sets(X, y)
+
+
+def fit_classifier(X: Any, y: Any) -> Any:
+    """Fit the front door, whose sets are calibrated by fit."""
+    return tb.Classifier(n_jobs=1).fit(X, y)
+
+
+MODELS: dict[str, Callable[[Any, Any], Any]] = {"KDB": fit_kdb, "Classifier": fit_classifier}
+
+
+def measure(folder: Path, name: str, model: str, repeat: int) -> dict[str, Any]:
+    """Return coverage, mean size of the sets and accuracy on the rows of one random split."""
+    table = data.load(folder, name)
+    splitter = StratifiedShuffleSplit(1, test_size=0.3, random_state=SEED + repeat)
+    train, test = next(splitter.split(np.zeros(len(table.y)), table.y))
+    train = train[:MOST_TRAINED]
+    begun = time.process_time()
+    clf = MODELS[model](table.X.iloc[train], table.y[train])
+    seconds = time.process_time() - begun
+    X, labels = table.X.iloc[test], np.searchsorted(clf.classes_, table.y[test])
+    sets = clf.predict_set(X, coverage=LEVEL, allow_empty=True)
+    right = sets.members[np.arange(len(labels)), labels]
+    accuracy = float((clf.predict_proba(X).argmax(axis=1) == labels).mean())
+    return {
+        "set": name, "model": model, "repeat": repeat, "train": len(train), "test": len(test),
+        "coverage": round(float(right.mean()), 5), "size": round(float(sets.sizes.mean()), 4),
+        "accuracy": round(accuracy, 5), "seconds": round(seconds, 2),
+    }  # fmt: skip
+
+
+def read_lines() -> list[dict[str, Any]]:
+    """Read what was measured so far."""
+    return [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure what is not there yet, one repeat of all sets after another."""
+    known = {(line["set"], line["model"], line["repeat"]) for line in read_lines()}
+    names = options.sets.split(",") if options.sets else data.names(options.data)
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    print(f"seed {SEED}, commit {commit()}", flush=True)
+    begun = time.monotonic()
+    for repeat in range(options.repeats):
+        for name in names:
+            table = data.load(options.data, name)
+            if len(table.y) < LEAST_ROWS or table.X.shape[1] > MOST_COLUMNS:
+                continue
+            for model in options.models.split(","):
+                if (name, model, repeat) in known:
+                    continue
+                if time.monotonic() - begun > options.seconds:
+                    return
+                line = json.dumps(measure(options.data, name, model, repeat))
+                with KEPT.open("a") as file:
+                    file.write(line + "\n")
+                print(line, flush=True)
+
+
+def summarise(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a cell for every set: its sizes, and the means and standard errors of every model."""
+    cells = []
+    for name in sorted({line["set"] for line in lines}):
+        own = [line for line in lines if line["set"] == name]
+        cell: dict[str, Any] = {"set": name, "train": own[0]["train"], "test": own[0]["test"], "models": {}}
+        for model in MODELS:
+            found = [line for line in own if line["model"] == model]
+            if found:
+                coverage = np.array([line["coverage"] for line in found])
+                spread = float(coverage.std(ddof=1)) if len(found) > 1 else math.sqrt(0.09 / own[0]["test"])
+                cell["models"][model] = {
+                    "coverage": round(float(coverage.mean()), 4), "error": round(spread / math.sqrt(len(found)), 4),
+                    "repeats": len(found), "accuracy": round(float(np.mean([line["accuracy"] for line in found])), 4),
+                    "size": round(float(np.mean([line["size"] for line in found])), 3),
+                }  # fmt: skip
+        cells.append(cell)
+    return cells
+
+
+def markdown(cells: list[dict[str, Any]]) -> str:
+    """Write the table of the page."""
+    heads = [f"{model}: coverage | accuracy | classes in a set" for model in MODELS]
+    lines = ["| set | rows | " + " | ".join(heads) + " |", "|---|--:" + "|--:|--:|--:" * len(MODELS) + "|"]
+    for cell in cells:
+        parts = []
+        for model in MODELS:
+            found = cell["models"].get(model)
+            parts.append(
+                "| |" if found is None else
+                f"{found['coverage']:.3f} ± {found['error']:.3f} ({found['repeats']}) | {found['accuracy']:.3f} | "
+                f"{found['size']:.2f}"
+            )  # fmt: skip
+        lines.append(f"| {cell['set']} | {cell['train']:,} | " + " | ".join(parts) + " |")
+    return "\n".join(lines)
+
+
+def outside(cells: list[dict[str, Any]], model: str) -> list[str]:
+    """Name the sets whose mean coverage is not between 89 and 92 %."""
+    return [c["set"] for c in cells if model in c["models"] and not FIRST <= c["models"][model]["coverage"] <= LAST]
+
+
+def commit() -> str:
+    """Return the commit of the working folder."""
+    told = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    return told.stdout.strip() or "unknown"
+
+
+def page() -> None:
+    """Write the numbers, print the table."""
+    cells = summarise(read_lines())
+    document = {
+        "command": "python -m benchmarks.studies.coverage", "seed": SEED, "level": LEVEL, "commit": commit(),
+        "versions": {"python": platform.python_version(), "numpy": np.__version__, "tanbark": tb.__version__},
+        "machine": platform.machine(), "outside": {model: outside(cells, model) for model in MODELS}, "cells": cells,
+    }  # fmt: skip
+    TARGET.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(markdown(cells))
+    print({model: outside(cells, model) for model in MODELS})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("run", "page"))
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--repeats", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--sets", default="")
+    parser.add_argument("--models", default=",".join(MODELS))
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    page() if options.what == "page" else run(options)
+
+
+if __name__ == "__main__":
+    main()

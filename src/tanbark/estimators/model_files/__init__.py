@@ -1,0 +1,1 @@
+"""Model files: JSON that holds counts and smoothing, of every kind of classifier and of earlier versions."""

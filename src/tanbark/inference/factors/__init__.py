@@ -1,0 +1,1 @@
+"""Exact inference with factors: variable elimination, its orders and plans, and junction trees."""
