@@ -24,7 +24,9 @@ LEAST_WEIGHT = 1e-30  # the same from below: products of a few counts must not v
 def smallest_gain(score: float, least: float = TIE) -> float:
     """Return the gain in score that counts: ``least``, or what rounding of the score may be if that is more.
 
+    A ``least`` below 0 lets equal scores count, and stays as it is.
+
     >>> smallest_gain(-5000.0), smallest_gain(1e12)
     (1e-09, 0.01)
     """
-    return max(least, ROUNDING * abs(score)) if math.isfinite(score) else least
+    return max(least, ROUNDING * abs(score)) if least > 0 and math.isfinite(score) else least
