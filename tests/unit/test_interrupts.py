@@ -24,7 +24,7 @@ LONG = {
         "tb.GBN(n_jobs=1).fit(rows[:, :4], y)",
         "tb.GBN(restarts=10**6).fit(rows[:200], y[:200])",
     ),
-    "conditional search": ("tb.CMDLGBN(n_jobs=1).fit(rows[:, :4], y)", "tb.CMDLGBN(n_jobs=1).fit(rows, y)"),
+    "conditional search": ("tb.CMDLGBN(n_jobs=1).fit(rows[:, :4], y)", "tb.CMDLGBN(n_jobs=1).fit(large, tall)"),
     "averages": ("average.predict_proba(gappy[:300])", "average.predict_proba(np.tile(gappy, (30, 1)))"),
 }
 CODE = """
@@ -39,6 +39,7 @@ CODE = """
     rows = rows.astype(float)
     copied, many = draw.integers(0, 2, (20_000, 1)), np.tile(y, 5)  # no order of tests separates noisy copies
     noisy = np.where(draw.random((20_000, 40)) < 0.5, draw.integers(0, 2, (20_000, 40)), copied).astype(float)
+    large, tall = np.tile(rows, (15, 1)), np.tile(y, 15)
     gappy = np.where(draw.random(rows.shape) < 0.3, np.nan, rows)
     average = tb.A2DE(n_jobs=1).fit(rows[:, :60], y)
 
@@ -52,7 +53,7 @@ CODE = """
     for first, then in zip(sys.argv[1::2], sys.argv[2::2]):
         eval(first)
         call, used = eval(f"lambda: {then}"), time.process_time()
-        threading.Timer(1.0, press).start()
+        threading.Timer(0.5, press).start()
         try:
             call()
         except KeyboardInterrupt:

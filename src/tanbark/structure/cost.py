@@ -54,7 +54,8 @@ def warn_if_long(name: str, counts: CountEngine) -> None:
     """Warn before a learner begins that it will take more than ``LONG_SECONDS``."""
     schema = counts.schema
     n_features, n_classes = schema.target, schema.cardinalities[schema.target]
-    seconds = expected_seconds(name, n_features, n_classes, counts.total)
+    n_rows = ROWS if counts.counts_in_passes else counts.total  # no pass over the rows for the sake of a warning
+    seconds = expected_seconds(name, n_features, n_classes, n_rows)
     if seconds > LONG_SECONDS:
         shown = f"{seconds:,.0f} seconds" if seconds < 300 else f"{seconds / 60:,.0f} minutes"
         msg = (

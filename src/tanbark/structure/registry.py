@@ -47,8 +47,8 @@ class Learner:
 
     Attributes
     ----------
-    place : str
-        Where its function ``learn`` is, as ``module:function``.
+    place : str or callable
+        Its function ``learn``, or where that is, as ``module:function``.
     title, reference : str
     stored_order : int
         The order of the counts that suffice to learn again without rows (see ``StoredCounts``); 0 where none do.
@@ -62,7 +62,7 @@ class Learner:
         Whether it chooses among nested models, and is given what measures all of them in one pass.
     """
 
-    place: str
+    place: str | Callable[..., Learnt]
     title: str
     reference: str
     stored_order: int = 0
@@ -74,6 +74,8 @@ class Learner:
     @cached_property
     def learn(self) -> Callable[..., Learnt]:
         """The function that learns, imported when it is first used."""
+        if not isinstance(self.place, str):
+            return self.place
         module, _, function = self.place.partition(":")
         found: Callable[..., Learnt] = getattr(import_module(module), function)
         return found

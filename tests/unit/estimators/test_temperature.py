@@ -172,7 +172,7 @@ def test_it_cannot_be_fitted_to_counts_alone():
     clf = tb.NaiveBayes(temperature="auto").fit(X, y)
     with pytest.raises(AttributeError) as caught:
         clf.partial_fit(X, y)
-    assert "give the temperature as a number" in str(caught.value.__cause__)
+    assert "give the temperature as a number" in str(caught.value)
     assert not hasattr(clf, "fit_counts")
     fixed = tb.NaiveBayes(temperature=clf.temperature_).fit(X, y).partial_fit(X, y)
     assert fixed.temperature_ == clf.temperature_

@@ -8,6 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from tanbark.arrays import TIE, Bools, Integers
+from tanbark.machine import run_threads
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.parent_sets import ParentSets
 from tanbark.structure.rules import Rules, make_dag
@@ -80,9 +81,8 @@ class OrderSearch:
         while True:
             begun = perf_counter()
             listed = kernels.SetList(sets.first, sets.bits, sets.score, self._fixed)
-            total, self._order, chosen = kernels.search_orders(
-                listed, self._order, perturbations, strength, self._least, self._state
-            )
+            call = (listed, self._order, perturbations, strength, self._least, self._state)
+            ((total, self._order, chosen),) = run_threads(kernels.search_orders, [call], 1, long=True)
             if total > self.score + self._least:
                 after = sets.arcs(chosen)
                 changed = int((after != self.arcs).any(axis=0).sum())

@@ -13,6 +13,7 @@ import numpy as np
 
 from tanbark.arrays import TIE, Array
 from tanbark.machine import kernel
+from tanbark.stopping import stopping
 
 
 class SetList(NamedTuple):
@@ -211,7 +212,7 @@ def _ascend(sets: SetList, order: Order, least: float, state: Array) -> float:
     n, idle = len(order.columns), 0
     turns, before = np.arange(n), np.zeros(sets.bits.shape[1], np.uint64)
     total = settle(sets, order)
-    while idle < n:
+    while idle < n and not stopping():
         for k in range(n - 1, 0, -1):
             other = _draw(state, k + 1)
             turns[k], turns[other] = turns[other], turns[k]
@@ -241,6 +242,8 @@ def search_orders(
     best = _ascend(sets, order, least, state)
     kept, chosen = order.columns.copy(), order.chosen.copy()
     for _ in range(perturbations if n > 1 else 0):
+        if stopping():
+            break
         order.columns[:] = kept
         for place in range(n):
             order.place[kept[place]] = place

@@ -224,9 +224,8 @@ def test_what_needs_another_prior_says_so():
 def test_small_tables_have_the_same_bits_without_a_compiler(shape, weighted):
     counts = counts_of(11, shape).astype(float) * (0.37 if weighted else 1.0)
     node = len(shape) - 2
-    order = np.array([[len(shape) - 1, *range(node)]])
     compiled, in_python = np.empty((1, counts.size)), np.empty((1, counts.size))
-    hierarchical_kernels.prior_masses(counts.reshape(1, -1), np.array(shape), node, order, compiled)
+    hierarchical_kernels.prior_masses(counts.reshape(1, -1), np.array(shape), node, compiled)
     plain = interpreted(hierarchical_kernels.prior_masses)
-    plain(counts.reshape(1, -1), np.array(shape), node, order, in_python)
+    plain(counts.reshape(1, -1), np.array(shape), node, in_python)
     assert in_python.tobytes() == compiled.tobytes()
