@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from tanbark.errors import OptionError
+from tanbark.errors import OptionError, find
 
 
 def is_number(value: Any) -> bool:
@@ -104,3 +105,19 @@ def check_flag(name: str, value: object) -> None:
     if not isinstance(value, (bool, np.bool_)):
         msg = f"{name} must be True or False; got {value!r}."
         raise OptionError(msg)
+
+
+@dataclass
+class Options:
+    """A value that a classifier takes as an option and that has options itself, which scikit-learn reads and sets."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the options by name, as scikit-learn's estimators do."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set options by name, as scikit-learn's estimators do."""
+        for name, value in params.items():
+            find(f"an option of {type(self).__name__}", name, self.get_params())
+            setattr(self, name, value)
+        return self

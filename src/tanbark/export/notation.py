@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn
+from xml.parsers import expat
 
 import numpy as np
 
@@ -132,6 +133,16 @@ class Token(NamedTuple):
 
     def __str__(self) -> str:
         return "the end of the file" if self.kind == "end" else repr(self.text)
+
+
+def parse_xml(parser: expat.XMLParserType, text: str) -> None:
+    """Run a parser of XML over a whole file."""
+    try:
+        parser.Parse(text.encode("utf-8", "surrogatepass"), True)
+    except expat.ExpatError as error:
+        fail(error.lineno, f"expected well-formed XML, got {expat.ErrorString(error.code)}")
+    except LookupError as error:  # the declaration names an encoding that Python does not have
+        fail(1, f"expected text in UTF-8: {error}")
 
 
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}

@@ -25,6 +25,7 @@ from tanbark.export.notation import (
     labels,
     note,
     number_text,
+    parse_xml,
     shaped,
     words,
 )
@@ -147,12 +148,7 @@ class _Handler:
 def loads(text: str) -> Network:
     """Read a network from XMLBIF."""
     handler = _Handler()
-    try:
-        handler.parser.Parse(text.encode("utf-8", "surrogatepass"), True)
-    except expat.ExpatError as error:
-        fail(error.lineno, f"expected well-formed XML, got {expat.ErrorString(error.code)}")
-    except LookupError as error:  # the declaration names an encoding that Python does not have
-        fail(1, f"expected text in UTF-8: {error}")
+    parse_xml(handler.parser, text)
     if not handler.variables:
         fail(1, "expected at least one VARIABLE in a BIF document")
     columns: dict[str, Column] = {}

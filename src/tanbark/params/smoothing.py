@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Floats
-from tanbark.checks import check_at_least
+from tanbark.checks import Options, check_at_least
 from tanbark.errors import OptionError, find
 from tanbark.machine import for_work
 from tanbark.params.expert import by_class, check_columns, distribution, numbers
@@ -28,7 +28,7 @@ MOST_INTERPRETED = 2000  # cells of hierarchical CPTs that are computed before N
 
 
 @dataclass
-class Smoothing:
+class Smoothing(Options):
     """What is added to the counts of a family; the options are checked when a classifier is fitted."""
 
     uses_counts: ClassVar[bool] = False  # whether the prior depends on the counts
@@ -60,17 +60,6 @@ class Smoothing:
         """Validate the options."""
         for name, value in self.get_params().items():
             check_at_least(name, value, 0, LARGEST_ALPHA)
-        return self
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the options by name, as scikit-learn's estimators do."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set options by name, as scikit-learn's estimators do."""
-        for name, value in params.items():
-            find(f"an option of {type(self).__name__}", name, self.get_params())
-            setattr(self, name, value)
         return self
 
 

@@ -6,14 +6,14 @@ A new test is a subclass here whose ``measure`` looks at one table of counts, an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tanbark.arrays import TIE
-from tanbark.checks import check_count, check_ess, check_fraction
+from tanbark.checks import Options, check_count, check_ess, check_fraction
 from tanbark.counts.information import count_columns
 from tanbark.errors import OptionError, find
 from tanbark.scores.dirichlet import log_bayes_factor
@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass
-class IndependenceTest:
+class IndependenceTest(Options):
     """A test of the independence of two columns given others; options are checked when it is used."""
 
     def measure(self, counts: ArrayLike, n_configs: float | None = None) -> Outcome:
@@ -85,17 +85,6 @@ class IndependenceTest:
         """
         counts, n_configs = count_columns(x, y, given=given)
         return self.check().measure(np.moveaxis(counts, 2, 0), n_configs)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the options by name, as scikit-learn's estimators do."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set options by name, as scikit-learn's estimators do."""
-        for name, value in params.items():
-            find(f"an option of {type(self).__name__}", name, self.get_params())
-            setattr(self, name, value)
-        return self
 
 
 @dataclass
