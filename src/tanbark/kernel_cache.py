@@ -167,8 +167,12 @@ def _read_only_cache() -> Any:
             if not any(folder.glob(f"{Path(self._py_file).stem}.*.nbi")):  # type: ignore[attr-defined]
                 raise FileNotFoundError
 
-    given = type("Given", (Read, caching.UserProvidedCacheLocator), {})
-    beside = type("Beside", (Read, caching.InTreeCacheLocator), {})
+    # their names begin with a "_" in Numba 0.61
+    provided, in_tree = (
+        getattr(caching, name, None) or getattr(caching, f"_{name}")
+        for name in ("UserProvidedCacheLocator", "InTreeCacheLocator")
+    )
+    given, beside = type("Given", (Read, provided), {}), type("Beside", (Read, in_tree), {})
     implementation = type("Kept", (caching.CompileResultCacheImpl,), {"_locator_classes": [given, beside]})
     return type("ReadOnlyCache", (caching.FunctionCache,), {"_impl_class": implementation})
 
