@@ -11,7 +11,8 @@ import tanbark as tb
 from tanbark.estimators.catalogue import Entry, catalogue, make_classifier
 from tanbark.estimators.models.aode import AveragedClassifier
 from tanbark.estimators.models.ensemble import PooledClassifier
-from tanbark.estimators.options import OPTIONS, REASONS, Use, described
+from tanbark.estimators.option_texts import OPTIONS, REASONS
+from tanbark.estimators.options import Use, described
 
 # when to take a learner, and what it costs: N rows, n features, r states of a feature, c classes, v folds
 NOTES = {

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import tanbark as tb
-from tanbark.estimators.options import OPTIONS, REASONS, described
+from tanbark.estimators.option_texts import OPTIONS, REASONS
+from tanbark.estimators.options import described
 
 ESTIMATORS = [
     thing for name in tb.__all__ if inspect.isclass(thing := getattr(tb, name)) and hasattr(thing, "get_params")
