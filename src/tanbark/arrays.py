@@ -30,3 +30,12 @@ def smallest_gain(score: float, least: float = TIE) -> float:
     (1e-09, 0.01)
     """
     return max(least, ROUNDING * abs(score)) if least > 0 and math.isfinite(score) else least
+
+
+def smallest_factor(total: float) -> float:
+    """Return the log Bayes factor that counts, of rows that weigh ``total``: its sums grow as total times ln(total).
+
+    >>> smallest_factor(1000.0), round(smallest_factor(1e12), 2)
+    (1e-09, 0.28)
+    """
+    return smallest_gain(total * math.log(max(total, 2.0)))

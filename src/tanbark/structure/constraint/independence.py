@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Integers
+from tanbark.arrays import Integers, smallest_factor
 from tanbark.counts.bitsets import MAX_BIT_STATES, pack
 from tanbark.counts.column_sets import combination_at
 from tanbark.counts.engine import CountEngine
@@ -24,8 +24,9 @@ class IndependenceTests:
 
     .. math:: \ln BF(X, Y | Z) = h(ZX) + h(ZY) - h(Z) - h(ZXY)
 
-    with h of ``scores.dirichlet``. A value above 1e-9 means independence. All four sums are taken from one table of
-    counts, so a test rests on the rows that have a value in each of its columns.
+    with h of ``scores.dirichlet``. A value above 1e-9, or above what rounding may be where the rows weigh much, means
+    independence. All four sums are taken from one table of counts, so a test rests on the rows that have a value in
+    each of its columns.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class IndependenceTests:
         plain = weights is None and not (codes == missing_code(codes)).any()
         bitsets = pack(codes, states, labels=labels, n_labels=n_labels, max_states=MAX_BIT_STATES if plain else 0)
         rows = LabelledRows(codes, np.zeros(0) if weights is None else weights, states, labels, n_labels)
-        self._data = TestedRows(rows, bitsets, float(ess))
+        self._data = TestedRows(rows, bitsets, float(ess), smallest_factor(counts.total))
         self._threads = thread_count(counts.n_jobs)
         self._stretch = max(32, MIN_SHARED_WORK // max(2 * n_rows, 1))
         self._caches = [make_term_cache(n_rows) for _ in range(self._threads)]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tanbark.arrays import TIE, Array
+from tanbark.arrays import Array
 from tanbark.counts.bitsets import ALL_ROWS, Bitsets
 from tanbark.counts.kernels import LabelledRows, next_combination, popcount
 from tanbark.machine import kernel
@@ -24,11 +24,12 @@ MAX_LEVEL_BITSETS = 160  # joint states of x, y and all but the last of a set, b
 
 
 class TestedRows(NamedTuple):
-    """What every test reads: the rows, their bitsets, and the equivalent sample size."""
+    """What every test reads: the rows, their bitsets, the equivalent sample size, and the factor that counts."""
 
     rows: LabelledRows
     bitsets: Bitsets
     ess: float
+    least: float
 
 
 class BitWorkspace(NamedTuple):
@@ -219,7 +220,7 @@ def separate_by_bits(edge: Edge, chosen: Array, count: int, data: TestedRows, wo
             of_states = words[first[column] : first[column] + states]
             _extend(levels[last], size, counts[last], of_states, states, sizes[: last + 2], segments, table)
             n_z = size * states // (n_x * n_y)
-            if factor_of_table(table, n_z, n_x, n_y, n_classes, q, data.ess, True, work.cache) > TIE:
+            if factor_of_table(table, n_z, n_x, n_y, n_classes, q, data.ess, True, work.cache) > data.least:
                 return number
         changed = next_combination(chosen, len(candidates))
         if changed < 0:
@@ -253,7 +254,7 @@ def separate_by_keys(edge: Edge, chosen: Array, count: int, data: TestedRows, wo
                     keys[place], n_keys[place], codes[column], n_states[column], table, keys[place + 1]
                 )
             built = order
-            if _factor_of_keys(keys[order], n_keys[order], x, y, q, data, work) > TIE:
+            if _factor_of_keys(keys[order], n_keys[order], x, y, q, data, work) > data.least:
                 return number
         changed = next_combination(chosen, len(candidates))
         if changed < 0:
@@ -309,7 +310,7 @@ def separate(edge: Edge, chosen: Array, count: int, data: TestedRows, work: Work
         _count_pair(x, y, data.bitsets, sizes, table)
         q = float(data.rows.n_labels)
         value = factor_of_table(table, 1, n_states[x], n_states[y], n_classes, q, data.ess, True, work.cache)
-        return 0 if value > TIE else -1
+        return 0 if value > data.least else -1
     if packed and size <= MAX_LEVEL_BITSETS:
         return separate_by_bits(edge, chosen, count, data, work)  # type: ignore[no-any-return]  # a kernel of our own
     return separate_by_keys(edge, chosen, count, data, work)  # type: ignore[no-any-return]  # a kernel of our own

@@ -9,7 +9,7 @@ from itertools import chain, combinations, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import TIE, Counts, Floats, Integers
+from tanbark.arrays import TIE, Counts, Floats, Integers, smallest_factor
 from tanbark.counts.column_sets import ColumnSet
 from tanbark.counts.engine import CountEngine, Test
 from tanbark.scores.dirichlet import log_bayes_factor, make_term_cache
@@ -43,7 +43,9 @@ class StreamedTests:
 
     def __init__(self, counts: CountEngine, *, given_class: bool, test: IndependenceTest | None = None) -> None:
         self._counts, self._test = counts, BayesFactor() if test is None else test
+        by_factor = isinstance(self._test, BayesFactor)
         self._ess = float(self._test.ess) if isinstance(self._test, BayesFactor) else 1.0
+        self._least = smallest_factor(counts.total) if by_factor else TIE
         target = counts.schema.target
         self._given = (target,) if given_class else ()
         self._states = np.array(counts.schema.cardinalities, np.int64)
@@ -76,7 +78,7 @@ class StreamedTests:
                     if not self._counted(test):
                         rest = _upcoming(adjacent, children[place:], parents, number, order)
                         self._fetch(rest, test)
-                    if self._support(test) > TIE:
+                    if self._support(test) > self._least:
                         adjacent[x, y] = adjacent[y, x] = False
                         found.append([x, y, *chosen])
                         break

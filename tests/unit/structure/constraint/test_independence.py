@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import naive
-from strategies import make_table
+from strategies import make_schema, make_table
 from tanbark.counts import MemoryCounts
+from tanbark.scores.dirichlet import log_bayes_factor
 from tanbark.structure.constraint import independence, rai
 from tanbark.structure.constraint.independence import IndependenceTests
+from tanbark.table import CodedTable
 
 
 def test_threads_and_ways_of_counting_change_nothing(monkeypatch):
@@ -39,3 +41,25 @@ def test_an_edge_goes_with_the_first_set_that_separates(given_class):
         assert not adjacent[y, 0]
     else:
         assert (len(found), n_tests) == (0, len(others))
+
+
+def test_rounding_of_large_weights_decides_nothing():
+    """Near 0 a factor of rows that weigh 2^39 is known to about 0.005 nats: what is smaller separates nothing."""
+    codes, schema, quarter = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0] * 4], np.uint8), make_schema((2, 2, 1)), 2.0**37
+
+    def weights(shift):
+        return quarter + shift * np.array([1.0, -1.0, -1.0, 1.0])
+
+    def separated(shift):
+        counts = MemoryCounts(CodedTable(schema, codes, weights(shift)))
+        adjacent = np.array([[False, True, False], [True, False, False], [False] * 3])
+        tests = IndependenceTests(counts, given_class=False, ess=1.0)
+        return len(tests.prune_edges(adjacent, np.array([1]), np.array([0]), 0, both_ends=False)[0]) == 1
+
+    low, high = 0.0, quarter / 1000
+    assert separated(low)
+    assert not separated(high)
+    while high - low > 1:
+        middle = (low + high) / 2
+        low, high = (middle, high) if separated(middle) else (low, middle)
+    assert log_bayes_factor(codes[:2].T, weights(low), [2, 2], 1.0) > 0.1

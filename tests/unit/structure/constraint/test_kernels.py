@@ -18,7 +18,7 @@ def searched(table, search, *, given_class, order):
     labels = codes[-1].astype(np.int64) if given_class else np.zeros(table.n_rows, np.int64)
     n_labels = int(states[-1]) if given_class else 1
     rows = LabelledRows(codes, np.zeros(0), states, labels, n_labels)
-    data = kernels.TestedRows(rows, pack(codes, states, labels=labels, n_labels=n_labels), 1.0)
+    data = kernels.TestedRows(rows, pack(codes, states, labels=labels, n_labels=n_labels), 1.0, 1e-9)
     work = kernels.make_workspace(order, data, make_term_cache(table.n_rows))
     candidates = np.array([2, 3, 4])
     chosen = np.arange(order)
