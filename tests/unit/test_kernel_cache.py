@@ -100,9 +100,10 @@ def test_where_nothing_can_be_kept_kernels_run_all_the_same_and_one_warning_says
 
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 @pytest.mark.parametrize("content", [b"", b"\x80\x04damaged", None])
-def test_a_damaged_entry_is_compiled_and_kept_again(module, tmp_path, ending, content):
-    hits(module())
-    (entry,) = (tmp_path / "package" / "__pycache__").glob(f"*.{ending}")
+def test_a_damaged_entry_is_compiled_and_kept_again(module, ending, content):
+    kernel = module()
+    hits(kernel)
+    (entry,) = Path(kernel._cache.cache_path).glob(f"doubling.*.{ending}")
     entry.write_bytes(entry.read_bytes()[:-40] if content is None else content)
     assert hits(module()) == 0
     assert hits(module()) == 1
