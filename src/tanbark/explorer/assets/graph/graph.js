@@ -75,7 +75,7 @@ class GraphView {
   takeHeight() {
     if (this.canvas.clientWidth === 0) return;
     const above = this.canvas.getBoundingClientRect().top + window.scrollY;
-    const below = isPhone() ? 12 : this.legend.offsetHeight + 20;
+    const below = isNarrow() ? 12 : this.legend.offsetHeight + 20;
     this.canvas.style.height = `${Math.max(440, window.innerHeight - above - below)}px`;
   }
 
@@ -95,7 +95,7 @@ class GraphView {
       viewport.measure();
       this.nodes.forEach((node) => node.measure());
     }
-    if (!seen && isPhone() && viewport.fitting < LEGIBLE) viewport.begin(this.drawing.boxes[this.names.root], NEAR);
+    if (!seen && isNarrow() && viewport.fitting < LEGIBLE) viewport.begin(this.drawing.boxes[this.names.root], NEAR);
     else if (!seen || viewport.fitted) viewport.fit();
     else viewport.pan((viewport.room[0] - before[0]) / 2, (viewport.room[1] - before[1]) / 2);
   }
@@ -254,14 +254,14 @@ class GraphView {
       row.element.style.setProperty("--state", this.colours[node][state]);
     });
     const sheet = app.editor.element.getBoundingClientRect();
-    const covered = isPhone() ? this.canvas.getBoundingClientRect().bottom - sheet.top : 0;
+    const covered = isNarrow() ? this.canvas.getBoundingClientRect().bottom - sheet.top : 0;
     viewport.reveal(this.drawing.boxes[node], Math.max(0, Math.min(covered, viewport.room[1] - 80)));
     this.placeEditor();
   }
 
   /* Below, above or beside the box, wherever the fewest neighbours are covered, within the window and below the answer. */
   placeEditor() {
-    if (isPhone()) return;
+    if (isNarrow()) return;
     const { element, node } = this.app.editor;
     const { offsetWidth: width, offsetHeight: height } = element;
     const lowest = byId("answer").getBoundingClientRect().bottom + 6;
@@ -351,10 +351,6 @@ class GraphView {
   async savePng() {
     saveFile(await rasterise(this.picture(), this.drawing.size), fileName(this.app.model.title, "png"));
   }
-}
-
-function isPhone() {
-  return window.innerWidth < 600;
 }
 
 /* A variable with its parents, its children and their other parents. */
