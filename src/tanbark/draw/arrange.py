@@ -246,10 +246,15 @@ def _rows(parts: Sequence[Arrangement], width: float) -> Arrangement:
 
 
 def _crowned(main: Arrangement, target: int, boxes: Sequence[Point]) -> Arrangement:
-    """Put the class above everything else."""
+    """Put the class above everything else: over the first root of a tree that grows sideways, or in the middle."""
     width, height = boxes[target]
     wide = max(width, main.size[0])
-    top = Arrangement({target: ((wide - width) / 2, 0.0, width, height)}, {}, (wide, height))
+    roots = {parent for parent, _ in main.routes} - {child for _, child in main.routes}
+    middle = wide / 2
+    if main.sideways and roots:
+        x, _, long, _ = min(main.places[root] for root in roots)
+        middle = min(max(x + long / 2, width / 2), wide - width / 2)
+    top = Arrangement({target: (middle - width / 2, 0.0, width, height)}, {}, (wide, height))
     if not main.places:
         return top
     return _joined([top, _moved(main, (wide - main.size[0]) / 2, height + PARTS)], sideways=main.sideways)

@@ -107,7 +107,7 @@ class GraphView {
       this.map = new Minimap(this);
       this.canvas.append(this.map.element);
     }
-    this.viewport.begin(this.drawing.boxes[this.names.root], BEGIN);
+    this.viewport.begin(this.drawing.boxes[this.app.selected ?? this.names.root], BEGIN);
   }
 
   schedule() {
