@@ -13,6 +13,10 @@ cost_option = click.option(
     "--cost", "costs", multiple=True, metavar="CLASS:DECISION=COST",
     help="What a decision costs where CLASS is true; may be repeated. A right one that is left out costs nothing.",
 )  # fmt: skip
+question_cost_option = click.option(
+    "--question-cost", "prices", multiple=True, metavar="[NAME=]COST",
+    help="What it costs to ask for a feature: for all, or for NAME; may be repeated.",
+)  # fmt: skip
 
 
 @click.command(short_help="Rank what to ask next about a row.")
@@ -22,15 +26,17 @@ cost_option = click.option(
 @click.option("--row", type=click.IntRange(0), default=0, show_default=True, help="The row of TABLE, counted from 0.")
 @click.option("-e", "--evidence", multiple=True, metavar="NAME=VALUE", help="What is known; may be repeated.")
 @cost_option
+@question_cost_option
 @options.json_option
 def ask(
     model: str, table: str | None, format: str | None, missing: tuple[str, ...], row: int, evidence: tuple[str, ...],
-    costs: tuple[str, ...], as_json: bool,
+    costs: tuple[str, ...], prices: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Rank the features without a value by how many bits they are expected to tell about the class.
 
     What is known is a row of TABLE, whose missing values may be asked for, and what --evidence adds or replaces. With
-    costs, every feature also has the amount by which asking for it is expected to lower the cost.
+    costs, every feature also has the amount by which asking for it is expected to lower the cost; what the question
+    itself costs is taken off for the order.
 
     \b
     tanbark ask model.json
@@ -44,7 +50,8 @@ def ask(
     if table is not None:
         known = read_one(classifier, table, row, format=format, missing=missing)
     known |= dict(read_observed(classifier.schema_.features, each) for each in evidence)
-    found = classifier.ask_next(known, costs=read_costs(classifier, costs) if costs else None)
+    given = read_costs(classifier, costs) if costs else None
+    found = classifier.ask_next(known, costs=given, question_costs=read_prices(classifier, prices))
     if as_json:
         print_json(_asked(found))
         return
@@ -52,15 +59,26 @@ def ask(
     if not len(found):
         say("Every feature has a value: there is nothing left to ask for.")
         return
-    heads = ["ask for", "bits", *(["value"] if costs else [])]
-    rows = [[q.feature, f"{q.bits:.4f}", *([f"{q.value:.4g}"] if costs else [])] for q in found]
-    print_table(heads, rows, right=range(1, len(heads)))
+    heads, lines = found.cells()
+    print_table(heads, lines, right=range(1, len(heads)))
+    if found.region is not None:
+        say(_region(found))
+
+
+def _region(found: Any) -> str:
+    """Say at which probabilities asking is worth more than deciding."""
+    if not found.region:
+        return "No question is worth its cost at any probability of the classes, all else being held: decide."
+    parts = " or ".join(f"from {low:.4g} to {high:.4g}" for low, high in found.region)
+    label = found.classes[1]
+    return f"Asking is worth more than deciding where P({label}) is {parts}; it is {found.probabilities[1]:.4g}."
 
 
 def _asked(found: Any) -> dict[str, Any]:
     questions = [
         {
-            "feature": each.feature, "bits": each.bits, **({} if each.value is None else {"value": each.value}),
+            "feature": each.feature, "bits": each.bits,
+            **({} if each.value is None else {"value": each.value, "cost": each.cost}),
             "outcomes": [
                 {"state": state, "probability": p, "posterior": dict(zip(found.classes, line, strict=True))}
                 for state, p, line in zip(each.states, each.probabilities, each.posteriors, strict=True)
@@ -69,7 +87,9 @@ def _asked(found: Any) -> dict[str, Any]:
         for each in found
     ]  # fmt: skip
     now = dict(zip(found.classes, found.probabilities, strict=True))
-    cost = {} if found.expected_cost is None else {"expected_cost": found.expected_cost}
+    cost: dict[str, Any] = {}
+    if found.expected_cost is not None:
+        cost = {"expected_cost": found.expected_cost, "worth_asking": found.worth_asking, "region": found.region}
     return {"probabilities": now, "entropy": found.entropy, **cost, "questions": questions}
 
 
@@ -78,19 +98,31 @@ def _asked(found: Any) -> dict[str, Any]:
 @options.table_argument
 @options.reading
 @cost_option
+@question_cost_option
 @click.option("--all", "every", is_flag=True, help="Add the expected cost of every decision.")
+@click.option(
+    "--ask/--no-ask",
+    "asking",
+    default=True,
+    show_default=True,
+    help="Add the best question of rows with missing values, and the expected cost after asking it.",
+)
 @click.option("--keep", multiple=True, metavar="NAME", help="Copy a column of TABLE to the answer, such as an id.")
 @click.option("--out", default="-", metavar="FILE", help="CSV, TSV, Parquet or Arrow; - is CSV to standard output.")
 @options.json_option
 @options.quiet_option
 def decide(
-    model: str, table: str, format: str | None, missing: tuple[str, ...], costs: tuple[str, ...], every: bool,
-    keep: tuple[str, ...], out: str, as_json: bool, quiet: bool,
+    model: str, table: str, format: str | None, missing: tuple[str, ...], costs: tuple[str, ...],
+    prices: tuple[str, ...], every: bool, asking: bool, keep: tuple[str, ...], out: str, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Make the decision of least expected cost for every row of TABLE.
 
     Decisions are classes and whatever else has costs, such as referring a row to a person. Where two classes decide,
     the probability from which the second is decided for is reported on standard error.
+
+    For a row with missing values the columns "ask", "cost after asking" and "worth asking" name the feature that is
+    best to ask for before deciding, the expected cost after that with the question's own, and whether it is less than
+    that of deciding now. With many such rows --no-ask is quicker.
 
     \b
     tanbark decide model.json new.csv --cost yes:no=1 --cost no:yes=10
@@ -106,14 +138,21 @@ def decide(
         raise OptionError(msg)
     read = read_costs(classifier, costs)
     rows, whole = read_rows(classifier, table, format=format, missing=missing)
-    found = classifier.decide(rows, costs=read)
+    found = classifier.decide(rows, costs=read, question_costs=read_prices(classifier, prices))
     columns: dict[str, Any] = {each: choose(whole, each, "--keep") for each in keep}
     columns["decision"] = found.decisions.tolist() if as_json else [str(each) for each in found.decisions]
     columns["expected cost"] = found.expected_costs.min(axis=1)
     if every:
         for place, decision in enumerate(found.costs.decisions):
             columns[f"cost of {decision}"] = found.expected_costs[:, place]
+    if asking:
+        columns["ask"] = found.asking.features
+        columns["cost after asking"] = found.asking.costs_after
+        columns["worth asking"] = found.asking.worth_asking.tolist()
     write_columns(columns, out, as_json=as_json)
+    if asking and found.asking.worth_asking.any():
+        n = int(found.asking.worth_asking.sum())
+        say(f"in {n:,} of {len(found):,} rows asking is worth more than deciding", quiet=quiet)
     if found.threshold is not None:
         say(f"{found.costs.classes[1]} is decided for from a probability of {found.threshold:.4g}", quiet=quiet)
 
@@ -142,6 +181,15 @@ def read_costs(classifier: Any, texts: tuple[str, ...]) -> dict[Any, dict[Any, f
             msg = f"A cost is written CLASS:DECISION=COST, such as {name}:refer=2.5; got {text!r}."
             raise OptionError(msg)
         found[labels[name]][labels.get(decision, decision)] = cost
+    return found
+
+
+def read_prices(classifier: Any, texts: tuple[str, ...]) -> dict[str, str]:
+    """Read what questions cost, written COST for all features or NAME=COST for one; the later one counts."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, cost = text.rpartition("=")
+        found |= {name: cost} if equals else dict.fromkeys(classifier.schema_.names[: classifier.schema_.target], cost)
     return found
 
 

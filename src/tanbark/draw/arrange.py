@@ -2,7 +2,8 @@
 
 Where the class is a parent of many features its arcs are not drawn: it stands above the others. Features without any
 other arc go to a tray, a grid of boxes. Trees stand in rows. They grow downwards, to the right, or to both sides of
-their roots, and the tray lies below or beside them, whichever can be shown larger on a screen.
+their roots, and the tray lies below or beside them, whichever can be shown larger on a screen. Their levels are closer
+together where names would be small otherwise.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ Route = tuple[Point, ...]
 Place = tuple[float, float, float, float]  # x and y of the upper left corner, width, height
 
 SCREEN = (1000.0, 520.0)  # pixels that a drawing is made for
-BESIDE, BELOW = 8.0, 40.0  # gaps between the boxes of a level, and between levels, of a tree
+BESIDE = 8.0  # the gap between the boxes of a level of a tree
+BELOW = (40.0, 30.0, 22.0)  # gaps between levels; the first with which a drawing is legible, or else the last
+LEGIBLE = 0.65  # the scale from which on names are read with ease
 PARTS = 30.0  # the gap between parts of a drawing
 CELLS = 8.0  # the gap between the boxes of a tray
 TRAY_EDGE, TRAY_HEAD = 12.0, 24.0  # room around the boxes of a tray, and for its heading
@@ -95,22 +98,27 @@ def arrange(dag: Dag, target: int, boxes: Sequence[Point], *, class_arcs: bool |
     linked = sorted({node for arc in arcs for node in arc})
     apart = target >= 0 and target not in linked
     lone = tuple(sorted(set(range(len(dag.names))) - {*linked, target}))
-    whole = []
-    for main in _bodies(linked, arcs, boxes, target if drawn and children else -1):
-        crowned = _crowned(main, target, boxes) if apart else main
-        whole += [_with_tray(crowned, lone, boxes, below=below) for below in (True, False)] if lone else [crowned]
-    best = max(whole, key=lambda found: found.scale)  # the first among equals
+    for gap in BELOW:
+        whole = []
+        for main in _bodies(linked, arcs, boxes, target if drawn and children else -1, gap):
+            crowned = _crowned(main, target, boxes) if apart else main
+            whole += [_with_tray(crowned, lone, boxes, below=below) for below in (True, False)] if lone else [crowned]
+        best = max(whole, key=lambda found: found.scale)  # the first among equals
+        if best.scale >= LEGIBLE:
+            break
     width, height = best.size
     return replace(_moved(best, MARGIN, MARGIN), size=(width + 2 * MARGIN, height + 2 * MARGIN), hidden=hidden)
 
 
-def _bodies(linked: list[int], arcs: list[tuple[int, int]], boxes: Sequence[Point], fan: int) -> Iterator[Arrangement]:
+def _bodies(
+    linked: list[int], arcs: list[tuple[int, int]], boxes: Sequence[Point], fan: int, gap: float
+) -> Iterator[Arrangement]:
     """Yield the ways to draw everything that has arcs; ``fan`` is the class if its arcs are among them."""
     n_parents = {node: sum(child == node for _, child in arcs) for node in linked}
     forest = all(count <= 1 for count in n_parents.values())
     if forest:
         for growth in Growth:
-            yield from _forests(linked, arcs, boxes, growth)
+            yield from _forests(linked, arcs, boxes, growth, gap)
     if not forest or fan >= 0:
         yield _layers(linked, arcs, boxes, fan)
 
@@ -133,14 +141,16 @@ def _layers(linked: list[int], arcs: list[tuple[int, int]], boxes: Sequence[Poin
 
 
 def _forests(
-    linked: list[int], arcs: list[tuple[int, int]], boxes: Sequence[Point], growth: Growth
+    linked: list[int], arcs: list[tuple[int, int]], boxes: Sequence[Point], growth: Growth, gap: float
 ) -> Iterator[Arrangement]:
     """Yield trees in rows of several widths."""
     children: list[list[int]] = [[] for _ in boxes]
     for parent, child in arcs:
         children[parent].append(child)
     below = {child for _, child in arcs}
-    grow = _both_sides if growth is Growth.BOTH else partial(_tree, sideways=growth is Growth.RIGHT)
+    grow = partial(_tree, sideways=growth is Growth.RIGHT, gap=gap)
+    if growth is Growth.BOTH:
+        grow = partial(_both_sides, gap=gap)
     trees = [grow(children, root, boxes) for root in linked if root not in below]
     trees.sort(key=lambda tree: -tree.size[1])  # stable: equal ones stay in the order of the columns
     least = max((tree.size[0] for tree in trees), default=0.0)
@@ -150,8 +160,10 @@ def _forests(
         yield _rows(trees, least * (most / least) ** (step / max(1, steps - 1)) if trees else 0.0)
 
 
-def _tree(children: Sequence[Sequence[int]], root: int, boxes: Sequence[Point], *, sideways: bool) -> Arrangement:
-    """Draw one tree; levels are as deep as their deepest box."""
+def _tree(
+    children: Sequence[Sequence[int]], root: int, boxes: Sequence[Point], *, sideways: bool, gap: float
+) -> Arrangement:
+    """Draw one tree; levels are as deep as their deepest box, with a gap between them."""
     breadths = [height if sideways else width for width, height in boxes]
     across, levels = tidy_tree(children, root, breadths, gap=BESIDE)
     places: dict[int, Place] = {}
@@ -163,9 +175,9 @@ def _tree(children: Sequence[Sequence[int]], root: int, boxes: Sequence[Point], 
             first = across[node] - breadths[node] / 2
             places[node] = (start, first, *boxes[node]) if sideways else (first, start, *boxes[node])
             ends[node] = end
-        start = end + BELOW
+        start = end + gap
     extent = max(across[node] + breadths[node] / 2 for node in across)
-    along = start - BELOW
+    along = start - gap
     routes = {
         (node, child): _link(places[node], places[child], ends[node], sideways=sideways)
         for node in across
@@ -174,7 +186,7 @@ def _tree(children: Sequence[Sequence[int]], root: int, boxes: Sequence[Point], 
     return Arrangement(places, routes, (along, extent) if sideways else (extent, along), sideways)
 
 
-def _both_sides(children: Sequence[Sequence[int]], root: int, boxes: Sequence[Point]) -> Arrangement:
+def _both_sides(children: Sequence[Sequence[int]], root: int, boxes: Sequence[Point], *, gap: float) -> Arrangement:
     """Draw one tree to both sides of its root: the first children to the right, the last to the left.
 
     The sides are divided where they differ least in their number of nodes.
@@ -184,7 +196,7 @@ def _both_sides(children: Sequence[Sequence[int]], root: int, boxes: Sequence[Po
     cut = min(range(1, len(sizes) + 1), key=lambda k: abs(2 * sum(sizes[:k]) - total), default=0)
     halves = [[*children] for _ in range(2)]
     halves[0][root], halves[1][root] = children[root][:cut], children[root][cut:]
-    right, left = (_tree(half, root, boxes, sideways=True) for half in halves)
+    right, left = (_tree(half, root, boxes, sideways=True, gap=gap) for half in halves)
     left = _mirrored(left)
     across = left.places[root][0] - right.places[root][0], left.places[root][1] - right.places[root][1]
     right = _moved(right, across[0], max(0.0, across[1]))
@@ -234,10 +246,15 @@ def _rows(parts: Sequence[Arrangement], width: float) -> Arrangement:
 
 
 def _crowned(main: Arrangement, target: int, boxes: Sequence[Point]) -> Arrangement:
-    """Put the class above everything else."""
+    """Put the class above everything else: over the first root of a tree that grows sideways, or in the middle."""
     width, height = boxes[target]
     wide = max(width, main.size[0])
-    top = Arrangement({target: ((wide - width) / 2, 0.0, width, height)}, {}, (wide, height))
+    roots = {parent for parent, _ in main.routes} - {child for _, child in main.routes}
+    middle = wide / 2
+    if main.sideways and roots:
+        x, _, long, _ = min(main.places[root] for root in roots)
+        middle = min(max(x + long / 2, width / 2), wide - width / 2)
+    top = Arrangement({target: (middle - width / 2, 0.0, width, height)}, {}, (wide, height))
     if not main.places:
         return top
     return _joined([top, _moved(main, (wide - main.size[0]) / 2, height + PARTS)], sideways=main.sideways)

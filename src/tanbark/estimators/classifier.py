@@ -72,7 +72,10 @@ class TablePredictor(ExplorerPage, Questions, FilePrediction, SetPrediction, Cla
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the class probabilities; missing values are marginalised exactly."""
-        return self._posterior(self._joint(self._codes(X)), logs=False)
+        return self._proba(self._codes(X))
+
+    def _proba(self, codes: Codes) -> Floats:
+        return self._posterior(self._joint(codes), logs=False)
 
     def predict(self, X: Any, *, abstain_below: float | None = None) -> NDArray[Any]:
         """Return the most probable class of every row; ties go to the first.

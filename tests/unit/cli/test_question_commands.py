@@ -68,6 +68,31 @@ def test_decisions(folder):
     assert [line["expected cost"] for line in three] == pytest.approx(twin.expected_costs.min(axis=1))
 
 
+def test_what_to_ask_before_deciding(folder):
+    clf, frame = direct()
+    X = frame[["word", "caps", "code"]]
+    costs = {"yes": {"no": 1}, "no": {"yes": 10}}
+    ran = run("decide", folder / "model.json", folder / "rows.csv", *COSTS, "--question-cost", "0.001", "--json")
+    told = json.loads(ran.stdout)
+    twin = clf.decide(X, costs=costs, question_costs=0.001).asking
+    assert [line["ask"] for line in told] == twin.features
+    assert [line["worth asking"] for line in told] == twin.worth_asking.tolist()
+    assert [line["cost after asking"] for line in told] == pytest.approx(twin.costs_after)
+    assert any(twin.features)
+    if twin.worth_asking.any():
+        assert "rows asking is worth more than deciding" in ran.stderr
+    plain = good("decide", folder / "model.json", folder / "rows.csv", *COSTS, "--no-ask")
+    assert plain.splitlines()[0] == "decision,expected cost"
+    asked = json.loads(good("ask", folder / "model.json", *COSTS, "--question-cost", "word=0.1", "--json"))
+    found = clf.ask_next(costs=costs, question_costs={"word": 0.1})
+    assert [each["cost"] for each in asked["questions"]] == [question.cost for question in found]
+    assert np.ravel(asked["region"]) == pytest.approx(np.ravel(found.region))
+    assert asked["worth_asking"] == found.worth_asking
+    assert "Asking is worth more than deciding where P(yes) is from" in run("ask", folder / "model.json", *COSTS).stderr
+    dear = run("ask", folder / "model.json", *COSTS, "--question-cost", "90")
+    assert "No question is worth its cost" in dear.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -75,6 +100,8 @@ def test_decisions(folder):
         (("ask", "-e", "caps=high"), "caps"), (("ask", "rows.csv", "--row", "900"), "--row 900 is beyond the table"),
         (("ask", "--cost", "maybe:no=1"), "CLASS:DECISION=COST"), (("decide", "rows.csv"), "Say what decisions cost"),
         (("decide", "rows.csv", "--cost", "yes:no=much"), "CLASS:DECISION=COST"),
+        (("ask", "--question-cost", "wort=1"), "Did you mean 'word'"),
+        (("decide", "rows.csv", *COSTS, "--question-cost", "much"), "finite number"),
         (("decide", "rows.csv", "--cost", "yes:refer=1"), "lacks what 'refer' costs"),
     ],
 )  # fmt: skip

@@ -183,3 +183,25 @@ def test_a_search_dims_the_rest_and_goes_to_what_it_finds(graph, many):
     assert reader.tab.locator(".node.found").count() == 1
     assert inside(box(reader, node(reader, 42)), box(reader, "#graph-canvas"))
     assert viewport(reader)[2] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_a_large_tree_opens_legible_with_a_map_and_fit_shows_it_all(graph, size):
+    """Long branches, as TAN has them on neighbouring measurements."""
+    n = 120
+    tables = {"x0": [0.5, 0.5]} | {
+        f"x{k}": ((f"x{max(0, k - 1 - (k % 10 == 0) * 30)}",), [[0.8, 0.2], [0.3, 0.7]]) for k in range(1, n)
+    }
+    network = tb.Network.from_tables({name: ["no", "yes"] for name in tables}, tables)
+    reader = graph(network, viewport=dict(zip(("width", "height"), size, strict=True)))
+    scale = viewport(reader)[2]
+    letters = reader.tab.evaluate("parseFloat(getComputedStyle(document.querySelector('.node-name')).fontSize)")
+    assert letters * scale >= 9
+    whole = reader.tab.evaluate(f"{VIEW}.viewport.fitting")
+    assert reader.tab.locator(".minimap").is_visible() == (scale > whole)
+    root = reader.tab.evaluate(f"{VIEW}.names.root")
+    assert inside(box(reader, node(reader, root)), box(reader, "#graph-canvas"))
+    reader.tab.locator("#fit").click()
+    two_frames(reader)
+    assert viewport(reader)[2] == pytest.approx(whole)
+    assert all(inside(each, box(reader, "#graph-canvas")) for each in boxes(reader))

@@ -1,12 +1,15 @@
 """About, Decide, What could change it and the smallest change, as a reader sees them; and the page of texts."""
 
+import json
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 import tanbark as tb
-from pages import mixed_rows
+from pages import fit_once, mixed_rows
 from tanbark.explorer import pooled
 from tanbark.explorer.text import text_data
 
@@ -97,6 +100,16 @@ def test_decide_by_costs_a_threshold_and_what_a_question_is_worth(read, tan):
         best = clf.ask_next(known, costs=costs)
         values = exact(reader, "#worth .value")
         assert values == pytest.approx([q.value for q in best if q.value > 1e-12][:3], abs=1e-9)
+        parts = json.loads(reader.tab.get_attribute("#asking-region", "data-parts"))
+        assert np.ravel(parts) == pytest.approx(np.ravel(best.region), abs=1e-9)
+    advice = reader.tab.inner_text("#worth .advice")
+    assert advice.startswith(f"Ask {best[0].feature} first" if best.worth_asking else "Decide now: no answer")
+    reader.tab.locator("#cost-state").select_option(label="good")  # the region is that of the class in question
+    reader.wait()
+    turned = clf.ask_next(known, costs={"good": {"ill": miss}, "ill": {"good": alarm}}).region
+    parts = json.loads(reader.tab.get_attribute("#asking-region", "data-parts"))
+    assert np.ravel(parts) == pytest.approx(1 - np.ravel(turned)[::-1], abs=1e-9)
+    reader.tab.locator("#cost-state").select_option(label="ill")
     reader.tab.locator("#cost-question").fill("50")
     reader.wait()
     assert "Decide now" in reader.tab.inner_text("#worth")
@@ -107,6 +120,25 @@ def test_decide_by_costs_a_threshold_and_what_a_question_is_worth(read, tan):
     assert "at least 0" in reader.tab.inner_text(".costs")
     reader.tab.locator("#cost-threshold").fill("120")
     assert "below 100" in reader.tab.inner_text(".costs")
+
+
+@pytest.mark.parametrize("model", [tb.Classifier(4), tb.A2DE()], ids=["classifier", "a2de"])
+def test_of_many_classes_and_pooled_networks_decide_says_what_to_ask_and_what_it_saves(read, model):
+    clf, _ = fit_once(model, mixed_rows)
+    reader = open_panel(read().open(clf), "decide")
+    costs = np.array([[0, 1, 2], [1, 0, 2], [3, 3, 0]])  # the last: to miss it costs 3, a false alarm 2, other errors 1
+    reader.tab.locator("#cost-miss").fill("3")
+    reader.tab.locator("#cost-alarm").fill("2")
+    reader.tab.locator("#cost-question").fill("0.01")
+    reader.wait()
+    found = clf.ask_next(costs=costs, question_costs=0.01)
+    assert found.worth_asking
+    advice = reader.tab.inner_text("#worth .advice")
+    assert advice.startswith(f"Ask {found[0].feature} first: the expected cost falls to ")
+    numbers = [float(text) for text in re.findall(r"\d+\.?\d*", advice)]
+    assert numbers[0] == pytest.approx(found.expected_cost - found[0].net, rel=0.01)
+    assert numbers[-1] == pytest.approx(found[0].net, rel=0.01)
+    assert reader.tab.locator("#asking-region").count() == 0
 
 
 def test_the_tornado_and_the_smallest_change(read, tan):

@@ -10,18 +10,18 @@ from tanbark.explorer.data import page_data
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-QUESTIONS = """([data, rows, label, costs]) => { const model = new tanbark.Model(data); return rows.map((row) => {
+QUESTIONS = """([data, rows, label, costs, price]) => { const model = new tanbark.Model(data);
+return rows.map((row) => {
   const { target } = model;
   const known = model.nothing.slice();
   row.forEach((value, node) => {
     if (value === null) return;
     known[node] = model.observed(node, tanbark.codeValue(model.columns[node], value), Number(value));
   });
-  const seen = tanbark.finish(tanbark.outcomes(model, target, known));
   const changed = tanbark.finish(tanbark.counterfactual(model, target, known, { most: 2 }));
   return {
     bits: tanbark.finish(tanbark.expectedInformation(model, target, known)),
-    values: seen.map((found) => [found.node, tanbark.expectedFall(found, (p) => tanbark.leastCost(p, costs))]),
+    asking: tanbark.finish(tanbark.JOBS.worth(model, { target, likelihoods: known, costs, price })),
     decided: tanbark.decide(tanbark.predicted(model, target, known), costs),
     spans: tanbark.finish(tanbark.sensitivity(model, target, known, label)),
     changed: { ...changed, probability: changed.changes === null ? null : changed.probabilities[changed.to] },
@@ -61,18 +61,18 @@ def test_answers_are_those_of_python(compute, name):
     n = len(clf.classes_)
     costs = np.arange(1.0, n * n + 1).reshape(n, n) % 5
     np.fill_diagonal(costs, 0.0)
-    told = compute(QUESTIONS, [page_data(clf), texts(rows), 1, costs.tolist()])
-    decided = clf.decide(rows, costs=costs)
+    price = 0.05
+    told = compute(QUESTIONS, [page_data(clf), texts(rows), 1, costs.tolist(), price])
+    decided = clf.decide(rows, costs=costs, question_costs=price)
     for row, answer in enumerate(told):
         given = rows.iloc[[row]]
         names = clf.schema_.names
-        asked = {question.feature: question for question in clf.ask_next(given, costs=costs)}
+        python = clf.ask_next(given, costs=costs, question_costs=price)
+        asked = {question.feature: question for question in python}
         assert dict(zip(names, answer["bits"], strict=True)) == pytest.approx(
             {name: asked[name].bits if name in asked else 0.0 for name in names}, abs=1e-9
         )
-        assert {names[node]: value for node, value in answer["values"]} == pytest.approx(
-            {name: question.value for name, question in asked.items()}, abs=1e-9
-        )
+        check_asking(python, decided.asking, row, answer["asking"], names)
         assert answer["decided"]["expected"] == pytest.approx(decided.expected_costs[row], abs=1e-9)
         assert answer["decided"]["decision"] == decided.chosen[row]
         spans = {span.feature: span for span in clf.sensitivity(given, clf.classes_[1])}
@@ -82,6 +82,27 @@ def test_answers_are_those_of_python(compute, name):
             assert span["low"]["probability"] == pytest.approx(python.low, abs=1e-9)
             assert span["high"]["probability"] == pytest.approx(python.high, abs=1e-9)
         check_change(clf.counterfactual(given, max_changes=2), answer["changed"], names)
+
+
+def check_asking(python, asking, row, page, names):
+    """The values, the best question, whether it pays, and the region are those of ask_next and of decide."""
+    values = {question.feature: question.value for question in python}
+    assert {names[each["node"]]: each["value"] for each in page["worth"]} == pytest.approx(values, abs=1e-9)
+    assert (page["region"] is None) == (python.region is None)
+    for parts in [] if python.region is None else [page["region"]]:
+        assert len(parts) == len(python.region)
+        assert np.ravel(parts) == pytest.approx(np.ravel(python.region), abs=1e-9)
+        now = python.probabilities[1]
+        assert any(low <= now <= high for low, high in parts) == python.worth_asking
+    if not page["worth"]:
+        assert asking.features[row] is None
+        assert not asking.worth_asking[row]
+        return
+    best = page["worth"][0]
+    assert asking.values[row] == pytest.approx(best["value"], abs=1e-9)
+    assert values[names[best["node"]]] == pytest.approx(values[asking.features[row]], abs=1e-9)
+    assert asking.worth_asking[row] == python.worth_asking == (best["value"] - asking.question_costs[row] > 1e-12)
+    assert asking.costs_after[row] == pytest.approx(python.expected_cost - best["value"] + 0.05, abs=1e-9)
 
 
 def check_change(python, page, names):
@@ -191,27 +212,3 @@ def test_the_typical_case_is_pythons(compute, name):
         assert again.log_joint == pytest.approx(joint.log_joint, abs=1e-9)
         others += best_class != clf.classes_[label]
     assert others > 0  # the best of all cases need not have the predicted class
-
-
-def test_the_region_of_asking_is_where_asking_costs_less(compute):
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 400)
-    X = pd.DataFrame({"a": np.where(rng.random(400) < 0.8, y, 1 - y), "b": np.where(rng.random(400) < 0.7, y, 1 - y)})
-    clf = tb.NaiveBayes().fit(X, y)
-    script = """([data, costs, price]) => { const model = new tanbark.Model(data);
-      return tanbark.finish(tanbark.JOBS.worth(model, { target: 2, likelihoods: model.nothing, costs, price })); }"""
-    costs = np.array([[0.0, 1.0], [4.0, 0.0]])
-    ask = lambda price: compute(script, [page_data(clf), costs.tolist(), price])[0]  # noqa: E731
-    best = ask(0.1)
-    assert best["node"] == 0
-    given = np.asarray(clf.predict_proba(pd.DataFrame({"a": [0, 1], "b": [None, None]})))
-    prior = np.asarray(clf.network_.query("class" if "class" in clf.schema_.names else clf.schema_.names[-1]))
-    chances = np.linalg.solve(given.T, prior)
-    likelihoods = chances[:, None] * given / prior
-    p = np.linspace(0, 1, 2001)
-    mix = np.column_stack([1 - p, p])
-    worth = (mix @ costs).min(axis=1) - sum(((mix * line) @ costs).min(axis=1) for line in likelihoods)
-    inside = p[worth > 0.1]
-    assert best["region"] == pytest.approx([inside[0], inside[-1]], abs=1e-3)
-    assert ask(5.0)["region"] is None
-    assert best["value"] == pytest.approx(np.interp(prior[1], p, worth), abs=1e-3)

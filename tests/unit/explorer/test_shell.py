@@ -6,7 +6,7 @@ import pytest
 
 import tanbark as tb
 from networks import five_nodes
-from readers import row_of, shown
+from readers import SIZES, row_of, shown, two_frames
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -24,7 +24,48 @@ def test_the_answer_says_how_sure_it_is(read):
     sure = tb.NaiveBayes(suspicious="keep").fit(pd.DataFrame({"a": list("pq") * 500}), [0, 1] * 500)
     reader = read().open(sure, scenario="#a=p").wait()
     assert shown(reader, ".answer-words").startswith("90 % interval")
-    assert "then 1 " in shown(reader, ".answer-second")
+    assert shown(reader, ".second-label") == "then 1"
+
+
+LONG = "a name of a disease that is long and that nobody remembers, chronic"
+PARTS = """(places) => places.map((place) => { const element = document.querySelector(place);
+  const { top, bottom, left, right, width } = element.getBoundingClientRect();
+  return { text: element.textContent, cut: element.scrollWidth > element.clientWidth + 1,
+    seen: width > 0 && top >= 0 && bottom <= innerHeight && left >= 0 && right <= innerWidth }; })"""
+
+
+@pytest.mark.parametrize(
+    "labels", [["well", LONG], [LONG, f"{LONG} II", "well", "ill", "other", "sixth", "last"]], ids=len
+)
+def test_the_answer_and_the_runner_up_are_in_view_on_every_screen(read, labels):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, len(labels), 400)
+    X = pd.DataFrame({f"x{k}": np.where(rng.random(400) < 0.4, y % 3, rng.integers(0, 3, 400)) for k in range(6)})
+    clf = tb.NaiveBayes().fit(X, pd.Series(y).map(dict(enumerate(labels))))
+    reader = read().open(clf, labels={"class": ("Class", {LONG: f"{LONG}!"})}).wait()
+    places = [".answer-label", ".answer-value", ".answer-line .scale", ".second-label", ".second-value"]
+    for width, height in SIZES:
+        reader.tab.set_viewport_size({"width": width, "height": height})
+        two_frames(reader)
+        assert reader.tab.evaluate("document.documentElement.scrollWidth") <= width
+        for scenario in ({}, {"x0": 0, "x1": 0, "x2": 0, "x3": 0}, {"x0": 1, "x1": 1, "x2": 1, "x3": 1}):
+            hash_ = "#" + "&".join(f"{name}={value}" for name, value in scenario.items())
+            reader.tab.evaluate(
+                "(text) => tanbark.app.setAll(tanbark.readScenario(tanbark.app.model, text).likelihoods)", hash_
+            )
+            reader.wait()
+            interval = ".answer-range" if width < 600 else ".words-more"
+            found = dict(zip([*places, interval], reader.tab.evaluate(PARTS, [*places, interval]), strict=True))
+            assert all(part["seen"] for part in found.values()), found
+            p = np.sort(reader.tab.evaluate("Array.from(tanbark.app.found.probabilities)"))
+            assert not found[".answer-value"]["cut"]
+            assert not found[".second-value"]["cut"]
+            assert found[".answer-value"]["text"] == f"{100 * p[-1]:.{1 if p[-1] < 0.99 else 2}f} %"
+            assert found[".second-value"]["text"] == f"{100 * p[-2]:.{1 if p[-2] > 0.01 else 2}f} %"
+            assert " % to " in found[interval]["text"]
+            if width < 600:
+                assert found[".answer-label"]["cut"] == found[".answer-label"]["text"].startswith("a name")
+                assert reader.tab.locator("#answer").bounding_box()["height"] < 60
 
 
 def test_many_classes_are_five_lines_and_a_filter(read, letters):

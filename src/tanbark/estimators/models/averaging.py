@@ -164,7 +164,10 @@ class ModelAveraging(TablePredictor):
     def predict_proba(self, X: Any) -> Floats:
         """Return the class probabilities: the mean of those of all models, missing values marginalised exactly."""
         check_is_fitted(self)
-        return self._mean(self._codes(X))
+        return self._proba(self._codes(X))
+
+    def _proba(self, codes: Codes) -> Floats:
+        return self._mean(codes)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithms of the class probabilities."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from tanbark.arrays import Codes, Floats
 from tanbark.display import html_table, text_table
 from tanbark.estimators.questions.costs import Costs
 from tanbark.estimators.questions.model import Asked, entropy, outcomes
+from tanbark.estimators.questions.region import LEAST, Region, asking_region
 from tanbark.estimators.questions.rows import own_posterior
+from tanbark.estimators.questions.worth import worth
 from tanbark.table import Level
 from tanbark.table.frames import make_frame
 
@@ -27,7 +30,9 @@ class Question:
     bits : float
         By how much the entropy of the class is expected to fall.
     value : float or None
-        By how much the expected cost is expected to fall, where costs were given.
+        By how much asking is expected to lower the cost, where costs were given.
+    cost : float
+        What the question itself costs.
     states : tuple
         What may be seen.
     probabilities : (n_states,) array
@@ -42,13 +47,20 @@ class Question:
     states: tuple[Level, ...]
     probabilities: Floats
     posteriors: Floats
+    cost: float = 0.0
+
+    @property
+    def net(self) -> float | None:
+        """The value less what the question costs; None without costs of decisions."""
+        return None if self.value is None else self.value - self.cost
 
 
 @dataclass(frozen=True, eq=False)
 class NextQuestions:
     """The features without a value, the most informative first; with costs, the most valuable first, then by bits.
 
-    Ties go to the earlier column. Index it for one, print it for all, ``to_frame()`` for a table.
+    What a question costs is taken off its value. Ties go to the earlier column. Index it for one, print it for all,
+    ``to_frame()`` for a table.
 
     Attributes
     ----------
@@ -61,6 +73,11 @@ class NextQuestions:
         Their entropy in bits.
     expected_cost : float or None
         The least expected cost as things are, where costs were given.
+    worth_asking : bool or None
+        Whether the first question is expected to save more than it costs, where costs were given.
+    region : tuple of pairs of float, or None
+        Of two classes with costs: from which to which probability of the second class asking is worth more than
+        deciding, all that the features tell being held; see :mod:`tanbark.estimators.questions.region`.
     """
 
     questions: tuple[Question, ...]
@@ -69,6 +86,19 @@ class NextQuestions:
     probabilities: Floats
     entropy: float
     expected_cost: float | None = None
+    find_region: Callable[[], Region] | None = field(default=None, repr=False)
+
+    @property
+    def worth_asking(self) -> bool | None:
+        """Whether the first question is expected to save more than it costs; None without costs."""
+        if self.expected_cost is None:
+            return None
+        return bool(self.questions) and (self.questions[0].net or 0.0) > LEAST
+
+    @cached_property
+    def region(self) -> Region | None:
+        """From which to which probability of the second class asking is worth more than deciding."""
+        return None if self.find_region is None else self.find_region()
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -87,15 +117,19 @@ class NextQuestions:
         }
         if self.expected_cost is not None:
             data["value"] = [question.value for question in self.questions]
+            data["cost"] = [question.cost for question in self.questions]
         return make_frame(data, backend)
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the heads and the lines of a printed table."""
         costly = self.expected_cost is not None
-        heads = ["ask for", "bits", *(["value"] if costly else [])]
+        priced = costly and any(question.cost for question in self.questions)
+        heads = ["ask for", "bits", *(["value"] if costly else []), *(["cost"] if priced else [])]
         lines = [
-            [question.feature, f"{question.bits:.4f}", *([f"{question.value:.4g}"] if costly else [])]
+            [question.feature, f"{question.bits:.4f}", *([f"{question.value:.4g}"] if costly else []),
+             *([f"{question.cost:.4g}"] if priced else [])]
             for question in self.questions
-        ]
+        ]  # fmt: skip
         return heads, lines
 
     def _head(self) -> str:
@@ -108,29 +142,41 @@ class NextQuestions:
     def __str__(self) -> str:
         if not self.questions:
             return f"{self._head()}\nEvery feature has a value: there is nothing left to ask for."
-        return f"{self._head()}\n{text_table(*self._cells())}"
+        return f"{self._head()}\n{text_table(*self.cells())}"
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return html_table(self._head(), *self._cells())
+        return html_table(self._head(), *self.cells())
 
 
-def ask_next(asked: Asked, row: Codes, costs: Costs | None = None) -> NextQuestions:
-    """Measure every feature without a value; see :mod:`tanbark.estimators.questions.model` for the definitions."""
+def ask_next(asked: Asked, row: Codes, costs: Costs | None = None, prices: Floats | None = None) -> NextQuestions:
+    """Measure every feature without a value; see :mod:`tanbark.estimators.questions.model` for the definitions.
+
+    ``prices`` has what it costs to ask for every feature; by default nothing.
+    """
     posterior = own_posterior(asked, row)
+    prices = np.zeros(asked.n_features) if prices is None else prices
+    seen = outcomes(asked, row[:, None], posterior[None])
     found = []
-    for seen in outcomes(asked, row, posterior):
-        column = asked.schema.columns[seen.column]
-        value = None if costs is None else seen.fall(posterior, costs.least)
-        bits = seen.fall(posterior, entropy)
-        found.append(Question(column.name, bits, value, column.states(), seen.probabilities, seen.posteriors))
-    found.sort(key=lambda question: (-(question.value or 0.0), -question.bits))
+    for each in seen:
+        column = asked.schema.columns[each.column]
+        value = None if costs is None else each.saving(posterior, costs.matrix)
+        found.append(
+            Question(
+                column.name, each.bits(posterior), value, column.states(), each.probabilities, each.posteriors,
+                float(prices[each.column]),
+            )
+        )  # fmt: skip
+    found.sort(key=lambda question: (-worth(question.value or 0.0, question.cost), -question.bits))
     target = asked.schema.columns[asked.n_features]
-    expected = None if costs is None else float(costs.least(posterior[None])[0])
+    expected, region = None, None
+    if costs is not None:
+        expected = float(costs.least(posterior[None])[0])
+        region = partial(asking_region, posterior, seen, costs.matrix, prices) if len(posterior) == 2 else None
     return NextQuestions(
-        tuple(found), target.name, target.states(), posterior, float(entropy(posterior[None])[0]), expected
+        tuple(found), target.name, target.states(), posterior, float(entropy(posterior[None])[0]), expected, region
     )
 
 
@@ -139,6 +185,6 @@ def importances(asked: Asked) -> Floats:
     row = asked.nothing()
     posterior = own_posterior(asked, row)
     bits = np.zeros(asked.n_features)
-    for seen in outcomes(asked, row, posterior):
-        bits[seen.column] = seen.fall(posterior, entropy)
+    for seen in outcomes(asked, row[:, None], posterior[None]):
+        bits[seen.column] = seen.bits(posterior)
     return bits

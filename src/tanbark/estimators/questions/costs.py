@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from tanbark.arrays import Floats, Integers
 from tanbark.display import html_table, text_table
 from tanbark.errors import OptionError, nearest
+from tanbark.estimators.questions.worth import Asking
 from tanbark.table.frames import make_frame
 
 
@@ -129,11 +131,20 @@ class Decisions:
     costs : Costs
     expected_costs : (n_rows, n_decisions) array
     probabilities : (n_rows, n_classes) array
+    asking : Asking
+        What another question is worth in every row. It is measured when it is first read, and takes no time for rows
+        without missing values.
     """
 
     costs: Costs
     expected_costs: Floats
     probabilities: Floats
+    measure: Callable[[], Asking] = field(repr=False)
+
+    @cached_property
+    def asking(self) -> Asking:
+        """The best question of every row, and whether it is worth more than deciding."""
+        return self.measure()
 
     @property
     def chosen(self) -> Integers:
@@ -152,11 +163,17 @@ class Decisions:
         """The probability of the second class from which it is decided for; see :class:`Costs`."""
         return self.costs.threshold
 
-    def to_frame(self, *, backend: str | None = None) -> Any:
-        """Return a frame with a line for every row; ``backend`` is "pandas", "polars" or "pyarrow"."""
+    def to_frame(self, *, asking: bool = False, backend: str | None = None) -> Any:
+        """Return a frame with a line for every row; ``backend`` is "pandas", "polars" or "pyarrow".
+
+        ``asking=True`` adds the best question of every row, its value, the expected cost after it and whether it is
+        worth asking.
+        """
         data: dict[str, Any] = {"decision": self.decisions.tolist(), "expected_cost": self.expected_costs.min(axis=1)}
         for column, decision in enumerate(self.costs.decisions):
             data[f"cost of {decision}"] = self.expected_costs[:, column]
+        if asking:
+            data |= self.asking.columns()
         return make_frame(data, backend)
 
     def __len__(self) -> int:
@@ -193,6 +210,6 @@ class Decisions:
         return html_table(self._head(), *self._cells(), left=2)
 
 
-def decide(proba: Floats, costs: Costs) -> Decisions:
+def decide(proba: Floats, costs: Costs, measure: Callable[[], Asking]) -> Decisions:
     """Choose the decision of least expected cost for every row of class probabilities."""
-    return Decisions(costs, costs.expected(proba), proba)
+    return Decisions(costs, costs.expected(proba), proba, measure)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,10 @@ from tanbark.estimators.questions.rows import read_row
 from tanbark.estimators.questions.scorecard import Scorecard, make_scorecard
 from tanbark.estimators.questions.sensitivity import Sensitivity, sensitivity
 from tanbark.estimators.questions.surprise import Surprise, surprise
+from tanbark.estimators.questions.worth import advise, read_prices
 from tanbark.estimators.scikit import check_is_fitted
 from tanbark.graph import Network
+from tanbark.table import Schema
 
 MODELS = ("model_", "network_", "averages_", "estimators_")  # where classifiers keep what they learn; each fit anew
 
@@ -28,6 +32,7 @@ class Questions:
     """What lets a classifier answer questions on single rows, decide, and rank its features."""
 
     classes_: NDArray[Any]
+    schema_: Schema
     n_jobs: int | None
 
     def _asked(self) -> Asked:
@@ -38,8 +43,8 @@ class Questions:
         """Return the network that rows are compared with draws of, and the rows in its states."""
         raise AssertionError("every classifier has one, or does not compare")
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the class probabilities."""
+    def _proba(self, codes: Codes) -> Floats:
+        """Return the class probabilities of rows of codes."""
         raise AssertionError("every classifier predicts")
 
     def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
@@ -53,7 +58,7 @@ class Questions:
         asked = self._asked()
         return asked, read_row(self, asked, row)
 
-    def ask_next(self, row: Any = None, *, costs: Any = None) -> NextQuestions:
+    def ask_next(self, row: Any = None, *, costs: Any = None, question_costs: Any = 0.0) -> NextQuestions:
         r"""Rank the features that a row has no value of by what they are expected to tell about the class.
 
         The information of a feature F is the expected fall of the entropy of the class, in bits,
@@ -72,8 +77,15 @@ class Questions:
         row : dict, series, or a frame or array of one row, optional
             What is known. In a dict, names that are left out are not observed; by default nothing is.
         costs : optional
-            Costs of decisions, as of :meth:`decide`. Every feature then also has its value of information: the least
-            expected cost now less the expected one once the feature is seen.
+            Costs of decisions, as of :meth:`decide`. Every feature then also has the value of asking for it,
+            :math:`\sum_s P(s | e) [k_{d^*}(s) - \min_d k_d(s)]`: once s is seen, the expected cost of the decision
+            :math:`d^*` that would be made now, less that of the best decision then. It is what answers that change the
+            decision are expected to save; in a network as it is, Howard's value of information. Of two classes,
+            ``region`` has the probabilities at which asking is worth more than deciding.
+        question_costs : float or dict of float, default 0
+            What it costs to ask for a feature, in the unit of ``costs``: one number for all, or a dict by name, where
+            names that are left out cost nothing. It is taken off the value for the order, ``net``, ``worth_asking``
+            and ``region``.
 
         Returns
         -------
@@ -98,7 +110,8 @@ class Questions:
         x1       0.0000
         """
         asked, codes = self._one(row)
-        return ask_next(asked, codes, None if costs is None else read_costs(costs, self.classes_))
+        prices = read_prices(question_costs, asked.schema.names[: asked.n_features])
+        return ask_next(asked, codes, None if costs is None else read_costs(costs, self.classes_), prices)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -114,8 +127,8 @@ class Questions:
             kept = self.__dict__["_importances"] = (model, importances(self._asked()))
         return np.array(kept[1])
 
-    def decide(self, X: Any, *, costs: Any) -> Decisions:
-        """Make the decision of least expected cost for every row.
+    def decide(self, X: Any, *, costs: Any, question_costs: Any = 0.0) -> Decisions:
+        """Make the decision of least expected cost for every row, and say where another question is worth more.
 
         Parameters
         ----------
@@ -125,12 +138,15 @@ class Questions:
             every decided class, in the order of ``classes_``; a dict is ``{class: {decision: cost}}``, where a right
             decision that is left out costs nothing. Decisions of a dict or frame may include others than classes, such
             as "refer". Costs may be negative.
+        question_costs : as of :meth:`ask_next`
 
         Returns
         -------
         Decisions
             ``decisions``, ``expected_costs``, and for two classes ``threshold``: the probability of the second class
-            from which deciding for it costs less.
+            from which deciding for it costs less. ``asking`` has for every row the best feature to ask for, its value,
+            the expected cost after asking, and whether asking is worth it: ``features, values, costs_after,
+            worth_asking``. It is what :meth:`ask_next` finds, and is measured when ``asking`` is first read.
 
         References
         ----------
@@ -143,10 +159,17 @@ class Questions:
         >>> found = clf.decide([["a"], ["b"]], costs={"ill": {"well": 10}, "well": {"ill": 1}})
         >>> found.decisions.tolist(), round(found.threshold, 3)
         (['ill', 'well'], 0.909)
+        >>> asking = clf.decide([[None]], costs={"ill": {"well": 10}, "well": {"ill": 1}}, question_costs=0.1).asking
+        >>> asking.features, asking.values.round(2).tolist(), asking.worth_asking.tolist()
+        (['x0'], [0.47], [True])
         """
-        read = read_costs(costs, self.classes_) if hasattr(self, "classes_") else None
-        proba = np.asarray(self.predict_proba(X))
-        return decide(proba, read or read_costs(costs, self.classes_))
+        check_is_fitted(self)
+        read = read_costs(costs, self.classes_)
+        prices = read_prices(question_costs, self.schema_.names[: self.schema_.target])
+        codes = self._codes(X)
+        proba = self._proba(codes)
+        asked = copy(self)._asked()  # of the model as it is: a later fit gives self another one
+        return decide(proba, read, partial(advise, asked, codes, read.matrix, prices))
 
     def sensitivity(self, row: Any = None, label: Any = None) -> Sensitivity:
         """Return how low and how high each feature alone could bring the posterior of a class.

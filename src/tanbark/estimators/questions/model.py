@@ -15,8 +15,12 @@ Definitions, for one row with the observed values e, a feature F without a value
 * **Information** of F in bits: :math:`\max(0, H(C | e) - \sum_s P(s | e) H(C | e, s))`, with the entropies of the
   posteriors above; 0 where no network has the column. For one network without temperature, weights and correction it
   is the mutual information I(C; F | e).
-* **Value of information** for costs K: :math:`\max(0, \min_d \sum_c p(c | e) K_{cd} - \sum_s P(s | e) \min_d \sum_c
-  p(c | e, s) K_{cd})`.
+* **Value of asking** for F with costs K, where :math:`k_d(p) = \sum_c p(c) K_{cd}` is the expected cost of d and
+  :math:`d^*` the decision of least expected cost as things are: :math:`\sum_s P(s | e) [k_{d^*}(p(\cdot | e, s)) -
+  \min_d k_d(p(\cdot | e, s))]`, what is saved where an answer changes the decision. It is never negative, and 0 where
+  no answer changes it. Where the posteriors agree with the probabilities of the states, :math:`\sum_s P(s | e) p(c | e,
+  s) = p(c | e)`, as in a network without temperature and correction, it is Howard's value of information,
+  :math:`\min_d k_d(p(\cdot | e)) - \sum_s P(s | e) \min_d k_d(p(\cdot | e, s))`.
 """
 
 from __future__ import annotations
@@ -36,6 +40,7 @@ from tanbark.table.coded import code_dtype
 MOST_CODES = 1 << 24  # of the rows that are evaluated at once
 
 Joint = Callable[[Codes], Floats]
+Cell = tuple[int, int]  # a row and a feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +96,9 @@ class Asked:
         """Return the state that a row has in a column, or None."""
         return None if row[column] == missing_code(row) else int(self.members[column][row[column]])
 
-    def observed(self, row: Codes) -> Bools:
+    def observed(self, rows: Codes) -> Bools:
         """Mark the features that have a value."""
-        return np.asarray(row != missing_code(row))
+        return np.asarray(rows != missing_code(rows))
 
     def nothing(self) -> Codes:
         """Return a row without values."""
@@ -129,44 +134,48 @@ def posteriors(asked: Asked, codes: Codes) -> tuple[Floats, Bools]:
     return found, ~impossible
 
 
-def each_state(evaluate: Joint, row: Codes, columns: Sequence[int], values: Sequence[Array]) -> list[Floats]:
-    """Evaluate the rows that have another value in one column: (n_values, n_classes) for every column.
+def each_state(evaluate: Joint, rows: Codes, cells: Sequence[Cell], values: Sequence[Array]) -> list[Floats]:
+    """Evaluate rows with other values in one column: (n_values, n_classes) for every pair of a row and a column.
 
     Parameters
     ----------
     evaluate : function of codes
-    row : (n_features,) array
-    columns : features
-    values : for each of them, the codes that it takes
+    rows : (n_features, n_rows) array
+    cells : pairs of a row and a feature
+    values : for each of them, the codes that the feature takes
     """
     found: list[Floats] = []
     low = 0
-    while low < len(columns):
-        high, rows = low + 1, len(values[low])
-        while high < len(columns) and (rows + len(values[high])) * len(row) <= MOST_CODES:
-            rows += len(values[high])
+    while low < len(cells):
+        high, n = low + 1, len(values[low])
+        while high < len(cells) and (n + len(values[high])) * len(rows) <= MOST_CODES:
+            n += len(values[high])
             high += 1
         sizes = [len(codes) for codes in values[low:high]]
-        batch = np.repeat(row[:, None], rows, axis=1)
-        batch[np.repeat(columns[low:high], sizes), np.arange(rows)] = np.concatenate(values[low:high])
+        places = np.repeat(np.array(cells[low:high]), sizes, axis=0)
+        batch = rows[:, places[:, 0]]
+        batch[places[:, 1], np.arange(n)] = np.concatenate(values[low:high])
         found += np.split(evaluate(batch), np.cumsum(sizes)[:-1])
         low = high
     return found
 
 
-def state_likelihoods(asked: Asked, row: Codes, columns: Sequence[int]) -> list[Floats]:
-    """Return P(s | e, c) for every column, (n_states, n_classes); zeros where no network has the column."""
+def state_likelihoods(asked: Asked, rows: Codes, cells: Sequence[Cell]) -> list[Floats]:
+    """Return P(s | e, c) for pairs of a row and a column, (n_states, n_classes); zeros where no network has it."""
     sizes, n_classes = asked.schema.cardinalities, asked.schema.cardinalities[asked.n_features]
-    sums = [np.zeros((sizes[column], n_classes)) for column in columns]
-    weights = [np.zeros(n_classes) for _ in columns]
+    sums = [np.zeros((sizes[column], n_classes)) for _, column in cells]
+    weights = [np.zeros(n_classes) for _ in cells]
+    columns = {column for _, column in cells}
     for network in asked.networks:
-        owned = set(range(asked.n_features)) if network.columns is None else set(network.columns.tolist())
-        places = [place for place, column in enumerate(columns) if column in owned]
-        own = [columns[place] for place in places]
-        values = [_first_codes(network, asked, column) for column in own]
-        for place, joint in zip(places, each_state(network.joint, row, own, values), strict=True):
+        owned = columns if network.columns is None else columns.intersection(network.columns.tolist())
+        codes = {column: _first_codes(network, asked, column) for column in owned}
+        spreads = {column: _spread(network, asked, column) for column in owned}
+        places = [place for place, (_, column) in enumerate(cells) if column in owned]
+        own = [cells[place] for place in places]
+        values = [codes[column] for _, column in own]
+        for place, joint in zip(places, each_state(network.joint, rows, own, values), strict=True):
             known, likelihood = _over_states(joint)
-            spread = _spread(network, asked, columns[place])
+            spread = spreads[cells[place][1]]
             sums[place] += network.weight * (likelihood if spread is None else spread @ likelihood)
             weights[place] += network.weight * known
     return [total / np.where(weight > 0.0, weight, 1.0) for total, weight in zip(sums, weights, strict=True)]
@@ -200,26 +209,44 @@ def _spread(network: Generative, asked: Asked, column: int) -> Floats | None:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What may be seen in one column: the probability of every state, and the posterior of the class after it.
+    """What may be seen in one column of one row.
 
-    ``posteriors`` is (n_states, n_classes), NaN where a state is impossible; ``probabilities`` is all zeros where no
-    network has the column.
+    Attributes
+    ----------
+    row, column : int
+    probabilities : (n_states,) array
+        P(s | e); all zeros where no network has the column.
+    likelihoods : (n_states, n_classes) array
+        P(s | e, c).
+    posteriors : (n_states, n_classes) array
+        The class probabilities after each state, NaN where it is impossible.
     """
 
+    row: int
     column: int
     probabilities: Floats
+    likelihoods: Floats
     posteriors: Floats
 
-    def expected(self, measure: Callable[[Floats], Floats]) -> float:
-        """Return the mean of a function of posteriors over the states."""
+    @property
+    def possible(self) -> Bools:
+        """The states that may be seen; none where only one is left, so that there is nothing to learn."""
         seen = self.probabilities > 0.0
-        return float(self.probabilities[seen] @ measure(self.posteriors[seen]))
+        return np.asarray(seen if len(seen) > 1 else np.zeros_like(seen))
 
-    def fall(self, before: Floats, measure: Callable[[Floats], Floats]) -> float:
-        """Return by how much a function of the posterior is expected to fall; at least 0."""
-        if len(self.probabilities) < 2 or not self.probabilities.any():
+    def bits(self, before: Floats) -> float:
+        """Return by how much the entropy of the class is expected to fall; at least 0."""
+        seen = self.possible
+        if not seen.any():
             return 0.0
-        return max(0.0, float(measure(before[None])[0]) - self.expected(measure))
+        expected = float(self.probabilities[seen] @ entropy(self.posteriors[seen]))
+        return max(0.0, float(entropy(before[None])[0]) - expected)
+
+    def saving(self, before: Floats, matrix: Floats) -> float:
+        """Return the value of asking for the column, for costs (n_classes, n_decisions)."""
+        seen = self.possible
+        after = self.posteriors[seen] @ matrix
+        return float(self.probabilities[seen] @ (after[:, int((before @ matrix).argmin())] - after.min(axis=1)))
 
 
 def entropy(probabilities: Floats) -> Floats:
@@ -232,20 +259,20 @@ def entropy(probabilities: Floats) -> Floats:
     return np.asarray(-(probabilities * logs).sum(axis=1)) + 0.0
 
 
-def outcomes(asked: Asked, row: Codes, posterior: Floats) -> list[Outcomes]:
-    """Describe what may be seen in every feature that has no value, in the order of the features.
+def outcomes(asked: Asked, rows: Codes, before: Floats) -> list[Outcomes]:
+    """Describe what may be seen in every feature that a row has no value of, by row and in the order of the features.
 
     Parameters
     ----------
-    row : (n_features,) array
-    posterior : (n_classes,) array
-        p(c | e) of the row.
+    rows : (n_features, n_rows) array
+    before : (n_rows, n_classes) array
+        p(c | e) of the rows.
     """
-    columns = np.flatnonzero(~asked.observed(row)).tolist()
-    after = each_state(lambda codes: posteriors(asked, codes)[0], row, columns, [asked.cells[c] for c in columns])
-    likelihoods = state_likelihoods(asked, row, columns)
+    cells = [(int(row), int(column)) for row, column in np.argwhere(~asked.observed(rows).T)]
+    values = [asked.cells[column] for _, column in cells]
+    after = each_state(lambda codes: posteriors(asked, codes)[0], rows, cells, values)
     found = []
-    for column, later, likelihood in zip(columns, after, likelihoods, strict=True):
-        chances = np.where(np.isnan(later[:, 0]), 0.0, likelihood @ posterior)
-        found.append(Outcomes(column, chances, later))
+    for (row, column), later, likelihood in zip(cells, after, state_likelihoods(asked, rows, cells), strict=True):
+        chances = np.where(np.isnan(later[:, 0]), 0.0, likelihood @ before[row])
+        found.append(Outcomes(row, column, chances, likelihood, later))
     return found

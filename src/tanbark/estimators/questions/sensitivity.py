@@ -103,7 +103,8 @@ def sensitivity(asked: Asked, row: Codes, label: int | None) -> Sensitivity:
     posterior = own_posterior(asked, row)
     chosen = int(posterior.argmax()) if label is None else label
     columns = list(range(asked.n_features))
-    after = each_state(lambda codes: posteriors(asked, codes)[0], row, columns, asked.cells)
+    cells = [(0, column) for column in columns]
+    after = each_state(lambda codes: posteriors(asked, codes)[0], row[:, None], cells, asked.cells)
     spans = []
     for column, found in zip(columns, after, strict=True):
         described, probabilities, state = asked.schema.columns[column], found[:, chosen], asked.state(row, column)

@@ -1,9 +1,10 @@
 /* The Graph view: the network as a drawing that pans and zooms; a click on a variable opens it at its place. */
 
 const MAP_FROM = 60; // variables from which on there is a small map
-const NEAR = 0.65; // scale below which names take the room of their boxes
+const NEAR = 0.75; // scale below which names take the room of their boxes
 const FAR = 0.33; // scale below which boxes show no names
-const LEGIBLE = 0.5; // the scale that the view does not go below to show a Markov blanket
+const LEGIBLE = 0.45; // the scale at which names have 9 pixels: the view does not go below it by itself
+const BEGIN = 0.6; // the scale at which a drawing opens that would not be legible as a whole
 const MOST_SHOWN = 12; // variables found by a search that the view moves to
 
 class GraphView {
@@ -75,7 +76,7 @@ class GraphView {
   takeHeight() {
     if (this.canvas.clientWidth === 0) return;
     const above = this.canvas.getBoundingClientRect().top + window.scrollY;
-    const below = isPhone() ? 12 : this.legend.offsetHeight + 20;
+    const below = isNarrow() ? 12 : this.legend.offsetHeight + 20;
     this.canvas.style.height = `${Math.max(440, window.innerHeight - above - below)}px`;
   }
 
@@ -95,9 +96,18 @@ class GraphView {
       viewport.measure();
       this.nodes.forEach((node) => node.measure());
     }
-    if (!seen && isPhone() && viewport.fitting < LEGIBLE) viewport.begin(this.drawing.boxes[this.names.root], NEAR);
+    if (!seen && viewport.fitting < LEGIBLE) this.begin();
     else if (!seen || viewport.fitted) viewport.fit();
     else viewport.pan((viewport.room[0] - before[0]) / 2, (viewport.room[1] - before[1]) / 2);
+  }
+
+  /* Open a part of a large drawing at a legible size, with a small map of the whole. */
+  begin() {
+    if (this.map === null) {
+      this.map = new Minimap(this);
+      this.canvas.append(this.map.element);
+    }
+    this.viewport.begin(this.drawing.boxes[this.app.selected ?? this.names.root], BEGIN);
   }
 
   schedule() {
@@ -254,14 +264,14 @@ class GraphView {
       row.element.style.setProperty("--state", this.colours[node][state]);
     });
     const sheet = app.editor.element.getBoundingClientRect();
-    const covered = isPhone() ? this.canvas.getBoundingClientRect().bottom - sheet.top : 0;
+    const covered = isNarrow() ? this.canvas.getBoundingClientRect().bottom - sheet.top : 0;
     viewport.reveal(this.drawing.boxes[node], Math.max(0, Math.min(covered, viewport.room[1] - 80)));
     this.placeEditor();
   }
 
   /* Below, above or beside the box, wherever the fewest neighbours are covered, within the window and below the answer. */
   placeEditor() {
-    if (isPhone()) return;
+    if (isNarrow()) return;
     const { element, node } = this.app.editor;
     const { offsetWidth: width, offsetHeight: height } = element;
     const lowest = byId("answer").getBoundingClientRect().bottom + 6;
@@ -351,10 +361,6 @@ class GraphView {
   async savePng() {
     saveFile(await rasterise(this.picture(), this.drawing.size), fileName(this.app.model.title, "png"));
   }
-}
-
-function isPhone() {
-  return window.innerWidth < 600;
 }
 
 /* A variable with its parents, its children and their other parents. */

@@ -5,10 +5,6 @@ function expectedCosts(probabilities, costs) {
   return costs[0].map((_, d) => probabilities.reduce((all, p, c) => all + p * costs[c][d], 0));
 }
 
-function leastCost(probabilities, costs) {
-  return Math.min(...expectedCosts(probabilities, costs));
-}
-
 /* The decision of least expected cost; ties go to the first. */
 function decide(probabilities, costs) {
   const expected = expectedCosts(probabilities, costs);
@@ -25,36 +21,89 @@ function costThreshold(costs, state) {
   return alarm >= 0 && miss >= 0 && alarm + miss > 0 ? alarm / (alarm + miss) : null;
 }
 
-/* For every column without evidence, by how much the expected cost is expected to fall when it is seen; the best first. */
+/* What a column is worth to be seen before deciding: once a state is seen, the expected cost of the decision that would be made
+   now, less that of the best one then. Answers that change no decision save nothing. */
+function saving({ before, states }, costs) {
+  if (states.length < 2) return 0;
+  const { decision } = decide(before, costs);
+  const one = (probabilities) => {
+    const then = decide(probabilities, costs);
+    return then.expected[decision] - then.cost;
+  };
+  return states.reduce((all, { chance, probabilities }) => (chance > 0 ? all + chance * one(probabilities) : all), 0);
+}
+
+const LEAST_WORTH = 1e-12; // less is rounding
+
+/* For every column without evidence what it is worth, the best first, ties to the more telling and then to the first; and of two
+   states of the target the probabilities at which asking is worth more than deciding. A question costs its price. */
 JOBS.worth = function* (model, { target, likelihoods, costs, price = 0 }) {
   const found = yield* outcomes(model, target, likelihoods);
-  const worth = found.map((one) => ({ node: one.node, value: expectedFall(one, (probabilities) => leastCost(probabilities, costs)) }));
-  worth.sort((a, b) => b.value - a.value || a.node - b.node);
-  const best = found.find(({ node }) => node === worth[0]?.node);
-  if (best !== undefined && model.isPlain(target)) worth[0].region = askingRegion(best, costs, price);
-  return worth;
+  const worth = found.map((one) => ({ node: one.node, value: saving(one, costs), bits: expectedBits(one) }));
+  const order = ({ value }) => (value > LEAST_WORTH ? value : 0);
+  worth.sort((a, b) => order(b) - order(a) || b.bits - a.bits || a.node - b.node);
+  const best = new Map(worth.map(({ node }, place) => [node, place]));
+  found.sort((a, b) => best.get(a.node) - best.get(b.node));
+  return { worth, region: costs.length === 2 ? yield* askingRegion(found, costs, price) : null };
 };
 
-/* Of two classes: the least and the greatest probability of the second at which it is worth more than its price to see a column
-   before deciding; null where it never is. P(state of the column | class) is held. The worth rises from 0 up to the threshold
-   and falls after it, because the expected cost of deciding later is concave. */
-function askingRegion({ before, states }, costs, price) {
-  const threshold = costs.length === 2 ? costThreshold(costs, 1) : null;
-  if (threshold === null || before.some((p) => p === 0)) return null;
-  const given = states.filter(({ chance }) => chance > 0).map(({ chance, probabilities }) => probabilities.map((p, c) => (chance * p) / before[c]));
-  const worth = (p) => leastCost([1 - p, p], costs) - sum(given.map(([a, b]) => leastCost([(1 - p) * a, p * b], costs)));
-  const least = Math.max(price, 1e-12);
-  if (!(worth(threshold) > least)) return null;
-  const border = (outside) => {
-    let [out, inside] = [outside, threshold];
-    for (let k = 0; k < 60; k++) {
-      const middle = (out + inside) / 2;
-      if (worth(middle) > least) inside = middle;
-      else out = middle;
-    }
-    return inside;
+const REGION_POINTS = { steps: 1024, furthest: 16 }; // in log-odds
+
+/* From which to which probability of the second of two classes it is worth more than its price to see some column first. What the
+   columns tell is held: P(state | class), and by how much a state moves the log-odds. Looked for at points equally spaced in
+   log-odds, at the thresholds and at the present probability, with borders by bisection; as in Python. */
+function* askingRegion(found, costs, price) {
+  const before = found[0]?.before;
+  if (before === undefined || before.some((p) => p === 0)) return [];
+  const questions = found.map(({ states }) => heldStates(states, before)).filter((states) => states.length);
+  const inside = (p) => {
+    const { decision } = decide([1 - p, p], costs);
+    return questions.some((states) => sum(states.map((state) => savedAfter(state, p, costs, decision))) > price + LEAST_WORTH);
   };
-  return [border(0), border(1)];
+  const { steps, furthest } = REGION_POINTS;
+  const regular = Array.from({ length: steps + 1 }, (_, k) => 1 / (1 + Math.exp(furthest - (2 * furthest * k) / steps)));
+  const points = [...new Set([...regular, ...thresholds(costs), before[1]])].sort((a, b) => a - b);
+  const border = (outer, inner) => {
+    for (let k = 0; k < 60; k++) {
+      const middle = (outer + inner) / 2;
+      if (inside(middle)) inner = middle;
+      else outer = middle;
+    }
+    return inner;
+  };
+  const parts = [];
+  let open = null;
+  for (let k = 0; k <= points.length; k++) {
+    const within = k < points.length && inside(points[k]);
+    if (within && open === null) open = k === 0 ? points[0] : border(points[k - 1], points[k]);
+    if (!within && open !== null) {
+      parts.push([open, k === points.length ? points[k - 1] : border(points[k], points[k - 1])]);
+      open = null;
+    }
+    if (k % 32 === 0) yield;
+  }
+  return parts;
+}
+
+/* The states of a column that may be seen: P(state | class), and the ratio of the posterior of each class after and before it. */
+function heldStates(states, before) {
+  if (states.length < 2) return [];
+  return states.filter(({ chance }) => chance > 0).map(({ likelihoods, probabilities }) => ({ given: likelihoods, ratios: probabilities.map((p, c) => p / before[c]) }));
+}
+
+/* What a state saves, times how probable it is, where the second class has the probability p. */
+function savedAfter({ given, ratios }, p, costs, decision) {
+  const [first, second] = [(1 - p) * ratios[0], p * ratios[1]];
+  const all = first + second;
+  const then = decide(all > 0 ? [first / all, second / all] : [1 - p, p], costs);
+  return ((1 - p) * given[0] + p * given[1]) * (then.expected[decision] - then.cost);
+}
+
+/* The probabilities of the second class at which two decisions cost the same. */
+function thresholds(costs) {
+  const [first, second] = costs;
+  const pairs = first.flatMap((_, a) => first.map((__, b) => [first[a] - first[b], second[a] - second[b]]));
+  return pairs.filter(([a, b]) => a * b < 0).map(([a, b]) => a / (a - b));
 }
 
 JOBS.sensitivity = function* (model, { target, likelihoods, label }) {

@@ -80,24 +80,24 @@ function* outcomes(model, target, likelihoods) {
     if (node === target || likelihoods[node] !== null) continue;
     const states = yield* eachState(model, target, likelihoods, node, known);
     const chance = (given) => sum(given.map((value, c) => value * before[c]));
-    found.push({ node, before, states: states.map(({ likelihoods: given, ...state }) => ({ ...state, chance: state.probabilities === null ? 0 : chance(given) })) });
+    found.push({ node, before, states: states.map((state) => ({ ...state, chance: state.probabilities === null ? 0 : chance(state.likelihoods) })) });
     yield;
   }
   return found;
 }
 
-/* By how much a function of the posterior is expected to fall when a column is seen. */
-function expectedFall({ before, states }, measure) {
+/* By how many bits the entropy of the target is expected to fall when a column is seen. */
+function expectedBits({ before, states }) {
   if (states.length < 2 || !states.some(({ chance }) => chance > 0)) return 0;
-  const after = states.reduce((all, { chance, probabilities }) => (chance > 0 ? all + chance * measure(probabilities) : all), 0);
-  return Math.max(0, measure(before) - after);
+  const after = states.reduce((all, { chance, probabilities }) => (chance > 0 ? all + chance * entropy(probabilities) : all), 0);
+  return Math.max(0, entropy(before) - after);
 }
 
 /* For every column, by how many bits the entropy of the target is expected to fall when it is seen; 0 where it is. */
 function* expectedInformation(model, target, likelihoods) {
   if (model.isPlain(target)) return mutualInformation(model, target, likelihoods);
   const bits = new Array(model.sizes.length).fill(0);
-  for (const found of yield* outcomes(model, target, likelihoods)) bits[found.node] = expectedFall(found, entropy);
+  for (const found of yield* outcomes(model, target, likelihoods)) bits[found.node] = expectedBits(found);
   return bits;
 }
 

@@ -125,8 +125,8 @@ class DecidePanel {
     app.compute("worth", { costs, price: this.question }, (worth) => this.showWorth(worth));
   }
 
-  /* The best questions, each with what it is expected to save. */
-  showWorth(worth) {
+  /* Whether to ask or to decide, by how much, and the best questions with what each is expected to save. */
+  showWorth({ worth, region }) {
     this.worth.classList.remove("wait");
     const { app, question } = this;
     const [best] = worth;
@@ -134,32 +134,46 @@ class DecidePanel {
       this.worth.replaceChildren(h("p", { text: "Everything is known: decide." }));
       return;
     }
-    const name = app.model.names[best.node];
-    const pays = best.value > question && best.value > 1e-12;
-    const saves = best.value > 1e-12 ? `the best question, ${name}, is expected to save ${costText(best.value)}` : "no question alone is expected to save anything";
-    const text = pays ? `Ask on: ${saves}${question > 0 ? `, more than the ${costText(question)} that it costs` : ""}.` : `Decide now: ${saves}${best.value > 1e-12 ? `, not more than the ${costText(question)} that it costs` : ""}.`;
     const line = ({ node, value }) => {
       const open = h("button", { type: "button", class: "link", text: app.model.names[node], onclick: () => app.edit(node, open) });
       return h("li", {}, open, h("span", { class: "value", text: costText(value), "data-exact": value }));
     };
-    const useful = worth.filter(({ value }) => value > 1e-12).slice(0, QUESTIONS_SHOWN);
-    this.worth.replaceChildren(h("p", { class: pays ? "advice" : "advice done", text }), ...(useful.length ? [h("ol", { class: "worth" }, useful.map(line))] : []), ...this.region(best));
+    const useful = worth.filter(({ value }) => value > LEAST_WORTH).slice(0, QUESTIONS_SHOWN);
+    const pays = best.value - question > LEAST_WORTH;
+    this.worth.replaceChildren(
+      h("p", { class: pays ? "advice" : "advice done", text: this.advice(best, pays) }),
+      ...(useful.length ? [h("p", { class: "small", text: "Expected to save:" }), h("ol", { class: "worth" }, useful.map(line))] : []),
+      ...(region === null ? [] : this.region(region)));
+  }
+
+  advice({ node, value }, pays) {
+    const { app, question } = this;
+    const name = app.model.names[node];
+    if (value <= LEAST_WORTH) return "Decide now: no answer to a single question would change the decision.";
+    const price = question > 0 ? `, ${costText(question)} for the question included` : "";
+    const after = decide(app.found.probabilities, this.costs()).cost - value + question;
+    if (pays) return `Ask ${name} first: the expected cost falls to ${costText(after)}${price}, ${costText(value - question)} less than deciding now.`;
+    return `Decide now: the best question, ${name}, is expected to save ${costText(value)}, not more than the ${costText(question)} that it costs.`;
   }
 
   /* Where asking is worth more than deciding, on the scale of the probability of the state that the costs are about. */
-  region({ node, region }) {
-    if (!region) return [];
+  region(parts) {
     const { app, state } = this;
     const { model, target, found } = app;
-    const [low, high] = state === 1 ? region : [1 - region[1], 1 - region[0]];
+    const label = model.label(target, state);
+    const own = state === 1 ? parts : parts.map(([low, high]) => [1 - high, 1 - low]).reverse();
     const now = found.probabilities[state];
-    const band = h("span", { class: "band" });
-    band.style.left = `${100 * low}%`;
-    band.style.width = `${100 * (high - low)}%`;
+    if (!own.length) return [h("p", { class: "small", id: "asking-region", text: `No question is worth its cost, whatever the probability of ${label}, all else being held.` })];
+    const bands = own.map(([low, high]) => {
+      const band = h("span", { class: "band" });
+      band.style.left = `${100 * low}%`;
+      band.style.width = `${100 * (high - low)}%`;
+      return band;
+    });
     const mark = h("span", { class: "before", title: "now" });
     mark.style.left = `${100 * now}%`;
-    const text = `Asking ${model.names[node]} first is worth more than deciding while ${model.label(target, state)} has ${percent(low)} to ${percent(high)}; now it has ${percent(now)}.`;
-    return [h("span", { class: "track region", "aria-hidden": "true" }, band, mark), h("p", { class: "small", id: "asking-region", text, "data-low": low, "data-high": high })];
+    const text = `Asking is worth more than deciding while ${label} has ${own.map(([low, high]) => `${percent(low)} to ${percent(high)}`).join(" or ")}, what the features tell being held; now it has ${percent(now)}.`;
+    return [h("span", { class: "track region", "aria-hidden": "true" }, bands, mark), h("p", { class: "small", id: "asking-region", text, "data-parts": JSON.stringify(own) })];
   }
 }
 

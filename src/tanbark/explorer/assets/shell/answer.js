@@ -8,6 +8,7 @@ class AnswerBar {
     this.filter = "";
     this.all = false;
     this.rows = new Map();
+    window.addEventListener("resize", () => this.update(this.app.found));
   }
 
   build() {
@@ -20,7 +21,10 @@ class AnswerBar {
     this.label = h("strong", { class: "answer-label" });
     this.value = h("span", { class: "answer-value" });
     this.scale = new Scale();
-    this.second = h("span", { class: "answer-second" });
+    this.range = h("span", { class: "answer-range" });
+    this.secondLabel = h("span", { class: "second-label" });
+    this.secondValue = h("span", { class: "second-value" });
+    this.second = h("span", { class: "answer-second" }, this.range, this.secondLabel, this.secondValue);
     this.words = h("span", { class: "answer-words" });
     this.more = h("button", { type: "button", class: "quiet", id: "more-classes", onclick: () => this.toggle() });
     this.search = h("input", { type: "search", id: "class-filter", placeholder: "Filter classes", "aria-label": "Filter classes", oninput: (event) => this.filterBy(event.target.value) });
@@ -29,7 +33,7 @@ class AnswerBar {
     const line = h("div", { class: "answer-line" },
       h("span", { class: "answer-what" }, this.choice),
       h("span", { class: "answer-best" }, this.label, " ", this.value),
-      this.scale.element, this.second, this.words, this.more);
+      this.scale.element, h("span", { class: "answer-rest" }, this.second, this.words), this.more);
     byId("answer").replaceChildren(line, h("div", { class: "answer-all", id: "all-classes" }, this.search, this.list));
     this.more.setAttribute("aria-controls", "all-classes");
   }
@@ -52,16 +56,28 @@ class AnswerBar {
     const label = model.label(target, found.best);
     this.label.textContent = label;
     this.label.title = label;
-    this.value.textContent = percent(beside(found.probabilities, found.best), window.innerWidth < 600);
+    this.value.textContent = percent(beside(found.probabilities, found.best), isNarrow());
     const order = Array.from(found.probabilities.keys()).sort((a, b) => found.probabilities[b] - found.probabilities[a] || a - b);
     const second = order[1];
-    this.second.textContent = second === undefined ? "" : `then ${model.label(target, second)} ${percent(found.probabilities[second])}`;
+    this.showSecond(found, second);
     const threshold = thresholdOf(app, found, second);
     this.scale.update(found.probabilities[found.best], model.priors[target][found.best], ranges?.[found.best] ?? null, threshold);
     const [head, rest] = this.verdict(found, second, threshold);
     this.words.replaceChildren(h("span", { text: head }), h("span", { class: "words-more", text: head && rest ? `: ${rest}` : rest }));
     this.words.classList.toggle("unsure", head !== "");
+    byId("answer").classList.toggle("sure", head === "");
     this.showClasses(found, order);
+  }
+
+  /* The runner-up; on a narrow screen after the interval, for which the words have no room there. */
+  showSecond(found, second) {
+    const { model, target, ranges } = this.app;
+    const narrow = isNarrow();
+    const range = ranges?.[found.best] ?? null;
+    this.range.textContent = range !== null ? rangeText(range, narrow) : hasIntervals(model, target) ? "interval …" : "";
+    this.secondLabel.textContent = second === undefined ? "" : `then ${model.label(target, second)}`;
+    this.secondLabel.title = this.secondLabel.textContent;
+    this.secondValue.textContent = second === undefined ? "" : percent(found.probabilities[second], narrow);
   }
 
   /* How sure, in words: what is said on every screen, and what only where there is room. */

@@ -2,8 +2,8 @@
 
 const tanbark = {
   Model, Part, Tasks, Work, Found, JOBS, posterior, information, contributions, leaveOneOut, surprise, intervals, support, finish, readRow, codeValue,
-  parseLines, writeScenario, readScenario, hardState, percent, expectedInformation, outcomes, expectedFall, sensitivity, counterfactual,
-  columnStates, decide, leastCost, predicted, ManyRows, connectedTo, pathsBetween, eliminationSteps,
+  parseLines, writeScenario, readScenario, hardState, percent, expectedInformation, outcomes, sensitivity, counterfactual,
+  columnStates, decide, predicted, ManyRows, connectedTo, pathsBetween, eliminationSteps,
 };
 if (typeof document === "undefined") serve(globalThis);
 else {

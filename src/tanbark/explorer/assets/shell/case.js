@@ -13,7 +13,7 @@ class CaseStrip {
   update() {
     const { app } = this;
     const known = app.likelihoods.flatMap((likelihood, node) => (likelihood === null ? [] : [node]));
-    const most = window.innerWidth < 600 ? CHIPS_ON_PHONE : CHIPS_SHOWN;
+    const most = isNarrow() ? CHIPS_ON_PHONE : CHIPS_SHOWN;
     const shown = this.all ? known : known.slice(0, most);
     const items = shown.map((node) => this.chip(node));
     if (known.length > most) {

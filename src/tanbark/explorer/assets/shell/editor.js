@@ -30,7 +30,7 @@ class Editor {
   /* Beside the anchor where there is room, never over the answer; on a phone at the lower edge. */
   place() {
     const { element, anchor } = this;
-    if (window.innerWidth < 600) {
+    if (isNarrow()) {
       element.style.left = element.style.top = "";
       return;
     }

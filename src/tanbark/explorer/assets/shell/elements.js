@@ -23,6 +23,11 @@ function byId(id) {
   return document.getElementById(id);
 }
 
+/* Whether the window is as narrow as that of a telephone; style.css has the same bound. */
+function isNarrow() {
+  return window.innerWidth < 600;
+}
+
 const ALMOST_ONE = 1 - 1e-12;
 
 /* A probability for people: more digits near 0 and 1, and in words beyond. */
@@ -42,10 +47,10 @@ function beside(probabilities, state) {
 }
 
 /* A credible interval in words; its ends are drawn, so that neither is certain. */
-function rangeText([low, high]) {
-  if (low > 1 - 1e-4) return percent(ALMOST_ONE);
-  if (high < 1e-4) return percent(1 - ALMOST_ONE);
-  return `${percent(Math.max(low, 1 - ALMOST_ONE))} to ${percent(Math.min(high, ALMOST_ONE))}`;
+function rangeText([low, high], short = false) {
+  if (low > 1 - 1e-4) return percent(ALMOST_ONE, short);
+  if (high < 1e-4) return percent(1 - ALMOST_ONE, short);
+  return `${percent(Math.max(low, 1 - ALMOST_ONE), short)} to ${percent(Math.min(high, ALMOST_ONE), short)}`;
 }
 
 /* A probability in a sentence. */

@@ -129,13 +129,17 @@ class TextApp {
     const { model, data } = this;
     const fill = h("span", { class: "fill" });
     setWidth(fill, probabilities[best]);
+    const order = [...probabilities.keys()].sort((a, b) => probabilities[b] - probabilities[a] || a - b);
+    const second = order[1];
     const { threshold } = data;
+    const against = threshold !== null && (threshold.label === best) !== (probabilities[threshold.label] >= threshold.value);
     const decided = threshold === null ? "" : probabilities[threshold.label] >= threshold.value ? `from ${percent(threshold.value)} on: ${model.labels[threshold.label]}` : `below ${percent(threshold.value)}: not ${model.labels[threshold.label]}`;
     byId("answer").replaceChildren(h("div", { class: "answer-line" },
       h("span", { class: "answer-best" }, h("strong", { class: "answer-label", text: model.labels[best] }), " ", h("span", { class: "answer-value", text: percent(probabilities[best]) })),
       h("span", { class: "track scale", "aria-hidden": "true" }, fill),
-      h("span", { class: "answer-words", text: impossible ? "impossible text: this is the prior" : decided })));
-    const order = [...probabilities.keys()].sort((a, b) => probabilities[b] - probabilities[a] || a - b);
+      h("span", { class: "answer-rest" }, h("span", { class: "answer-second" }, second === undefined ? [] : [h("span", { class: "second-label", text: `then ${model.labels[second]}`, title: model.labels[second] }), h("span", { class: "second-value", text: percent(probabilities[second]) })]),
+      h("span", { class: `answer-words${impossible || against ? " unsure" : ""}`, text: impossible ? "impossible text: this is the prior" : decided }))));
+    byId("answer").classList.toggle("sure", !impossible && !against);
     byId("posterior").replaceChildren(...order.slice(0, 30).map((c) => {
       const bar = h("span", { class: "fill" });
       setWidth(bar, probabilities[c]);
