@@ -101,11 +101,10 @@ def _asked(found: Any) -> dict[str, Any]:
 @question_cost_option
 @click.option("--all", "every", is_flag=True, help="Add the expected cost of every decision.")
 @click.option(
-    "--ask/--no-ask",
+    "--ask",
     "asking",
-    default=True,
-    show_default=True,
-    help="Add the best question of rows with missing values, and the expected cost after asking it.",
+    is_flag=True,
+    help="Add the best question of rows with missing values, and the expected cost after it; so does --question-cost.",
 )
 @click.option("--keep", multiple=True, metavar="NAME", help="Copy a column of TABLE to the answer, such as an id.")
 @click.option("--out", default="-", metavar="FILE", help="CSV, TSV, Parquet or Arrow; - is CSV to standard output.")
@@ -120,12 +119,12 @@ def decide(
     Decisions are classes and whatever else has costs, such as referring a row to a person. Where two classes decide,
     the probability from which the second is decided for is reported on standard error.
 
-    For a row with missing values the columns "ask", "cost after asking" and "worth asking" name the feature that is
-    best to ask for before deciding, the expected cost after that with the question's own, and whether it is less than
-    that of deciding now. With many such rows --no-ask is quicker.
+    With --ask, the columns "ask", "cost after asking" and "worth asking" name for a row with missing values the feature
+    that is best to ask for before deciding, the expected cost after that with the question's own, and whether it is
+    less than that of deciding now. Every possible answer is tried, so that large files take longer.
 
     \b
-    tanbark decide model.json new.csv --cost yes:no=1 --cost no:yes=10
+    tanbark decide model.json new.csv --cost yes:no=1 --cost no:yes=10 --ask
     tanbark decide model.json new.csv --cost yes:no=1 --cost no:yes=10 --cost yes:refer=0.5 --cost no:refer=0.5
     """
     from tanbark.cli.models import load_classifier, read_rows
@@ -136,7 +135,7 @@ def decide(
     if not costs:
         msg = "Say what decisions cost, such as --cost yes:no=1 --cost no:yes=10."
         raise OptionError(msg)
-    read = read_costs(classifier, costs)
+    read, asking = read_costs(classifier, costs), asking or bool(prices)
     rows, whole = read_rows(classifier, table, format=format, missing=missing)
     found = classifier.decide(rows, costs=read, question_costs=read_prices(classifier, prices))
     columns: dict[str, Any] = {each: choose(whole, each, "--keep") for each in keep}

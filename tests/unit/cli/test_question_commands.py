@@ -81,8 +81,10 @@ def test_what_to_ask_before_deciding(folder):
     assert any(twin.features)
     if twin.worth_asking.any():
         assert "rows asking is worth more than deciding" in ran.stderr
-    plain = good("decide", folder / "model.json", folder / "rows.csv", *COSTS, "--no-ask")
+    plain = good("decide", folder / "model.json", folder / "rows.csv", *COSTS)
     assert plain.splitlines()[0] == "decision,expected cost"
+    asked = good("decide", folder / "model.json", folder / "rows.csv", *COSTS, "--ask")
+    assert asked.splitlines()[0] == "decision,expected cost,ask,cost after asking,worth asking"
     asked = json.loads(good("ask", folder / "model.json", *COSTS, "--question-cost", "word=0.1", "--json"))
     found = clf.ask_next(costs=costs, question_costs={"word": 0.1})
     assert [each["cost"] for each in asked["questions"]] == [question.cost for question in found]
