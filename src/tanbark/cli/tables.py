@@ -92,6 +92,8 @@ def read_table(path: str, *, format: str | None = None, missing: Sequence[str] =
 
 def remark_on_numbers(table: Any) -> list[str]:
     """Return a remark on every column of text that is nearly all numbers, such as ages and the word "unknown"."""
+    from tanbark.table.written import Tally
+
     compute, string = arrow(".compute"), arrow().string()
     remarks = []
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -99,6 +101,10 @@ def remark_on_numbers(table: Any) -> list[str]:
             continue
         counts = {item["values"]: item["counts"] for item in compute.value_counts(column).to_pylist()}
         counts.pop(None, None)
+        forms = Tally()
+        forms.add(list(counts), counts.values())
+        if forms.decide():  # numbers as people write them, which fit reads
+            continue
         others = {value: n for value, n in counts.items() if not NUMBER.fullmatch(value)}
         if not others or sum(others.values()) > MOST_OTHERS * sum(counts.values()):
             continue

@@ -16,6 +16,7 @@ from tanbark.machine import for_work, row_blocks, run_threads, thread_count
 from tanbark.table.coded import code_dtype
 from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable, SmallNumbers
 from tanbark.table.schema import Column, Level
+from tanbark.table.written import as_numbers
 
 if TYPE_CHECKING:
     from tanbark.table.kernels import NumberCoding
@@ -80,10 +81,13 @@ def _code_missing(table: RawTable, columns: tuple[Column, ...], codes: Codes) ->
 
 
 def _encode_coded(item: CodedColumn, column: Column, codes: Codes, unseen: NDArray[np.int64]) -> None:
+    item = as_numbers(item, column.written)
     check_type(column, item.values, observed=lambda: item.observed)
     missing = np.iinfo(codes.dtype).max
     if column.kind == "interval" and item.observed:
-        found = np.searchsorted(column.cuts, [float(level) for level in item.levels]).tolist()
+        numbers = [float(level) for level in item.levels]
+        places = np.searchsorted(column.cuts, numbers).tolist()
+        found = [missing if x != x else place for x, place in zip(numbers, places, strict=True)]  # a text that is none
     else:
         place: dict[Level, int] = {level: code for code, level in enumerate(column.levels)}
         found = [place.get(level, missing) for level in item.levels]
