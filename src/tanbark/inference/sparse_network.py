@@ -110,4 +110,5 @@ def _steps(network: SparseNetwork, codes: Codes) -> float:
     if least * codes.shape[1] > INTERPRETED:
         return least * codes.shape[1]
     missing = (codes[: len(network.bounds) - 1] >= network.n_states[:-1, None]).sum(axis=0)
-    return least * float(np.where(missing > 0, 2.0 * 1.6 ** np.minimum(missing, 40), 1.0).sum())
+    times = np.where(missing > 0, 2.0 * 1.6 ** np.minimum(missing, 40), 1.0)
+    return float(least * times.sum())

@@ -68,9 +68,9 @@ def learn_schema(
     for column in run_threads(_describe_cuts, [(table.name(i), values, cut, i) for i, values in continuous], threads):
         columns[column[0]] = column[1]
     for block in table.blocks:
-        described = columns[block.columns[0]] if block.written else None
-        if described is not None:
-            columns[block.columns[0]] = replace(described, written=block.written)
+        found = columns[block.columns[0]] if block.written else None
+        if found is not None:
+            columns[block.columns[0]] = replace(found, written=block.written)
     return _warn_about_empty(tuple(column for column in columns if column is not None))
 
 

@@ -20,7 +20,7 @@ from tanbark.table.raw import CodedColumn, NumberBlock, RawTable
 from tanbark.table.schema import Level
 
 UNITS = ("$", "€", "£", "¥", "₹", "%", "USD", "EUR", "GBP", "CHF", "JPY")
-SPACES = (" ", "\u00a0", "\u202f", "'", "’")  # between thousands, whatever the decimal mark
+SPACES = (" ", "\u00a0", "\u202f", "'", "\u2019")  # between thousands, whatever the decimal mark
 THOUSANDS = {".": (",", *SPACES), ",": (".", *SPACES)}  # by decimal mark
 NEARLY_ALL = 0.95  # of the values, that have the form
 HOPELESS = 0.5  # the same below which no more is read
