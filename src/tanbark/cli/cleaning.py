@@ -10,7 +10,7 @@ from typing import Any
 from tanbark.errors import InputError, TanbarkWarning, warn
 
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
-MARKS = {"-", "--", "—", ".", "..", "none", "unknown", "n.a.", "not available", "missing", "k.a.", "#n/a", "#value!"}
+MARKS = {"-", "--", "—", ".", "..", "n.a.", "k.a.", "#n/a", "#value!"}  # words may mean something: --na names them
 DATE = re.compile(r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?\s*([AP]M|Z)?", re.IGNORECASE)
 NEARLY_ALL = 0.95  # of the texts of a column of dates
 

@@ -155,7 +155,8 @@ class ColumnView:
         if len(self.levels) <= MOST_LEVELS:
             self.levels.update(dict.fromkeys(levels))
             self.used.update(dict.fromkeys(used))
-        if len(self.levels) > MOST_LEVELS and self.batch_distinct < NEARLY_ALL * self.observed and not self.texts:
+        many = len(self.levels) > MOST_LEVELS and self.batch_distinct < NEARLY_ALL * self.observed
+        if many and (self.texts is None or not self.texts.tally.decide()):
             self._refuse_many()
 
     def _refuse_many(self) -> None:
