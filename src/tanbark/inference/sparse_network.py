@@ -108,7 +108,7 @@ def _steps(network: SparseNetwork, codes: Codes) -> float:
     """Return about how many steps in Python the rows take: more with every missing value of a row."""
     least = len(network.parents) * float(network.n_states[-1])
     if least * codes.shape[1] > INTERPRETED:
-        return least * codes.shape[1]
+        return float(least * codes.shape[1])
     missing = (codes[: len(network.bounds) - 1] >= network.n_states[:-1, None]).sum(axis=0)
     times = np.where(missing > 0, 2.0 * 1.6 ** np.minimum(missing, 40), 1.0)
     return float(least * times.sum())
