@@ -43,13 +43,16 @@ _interrupts = 0  # how often they were
 _abandoned: set[Future[Any]] = set()  # tasks of interrupted calls that are still running
 
 
-class WithoutPandas:
-    """A finder that finds no pandas: pyarrow imports it wherever it is installed, for no use here."""
+class Without:
+    """A finder that does not find packages of no use here, which others import wherever they are installed.
+
+    pyarrow imports pandas, Numba imports coverage.
+    """
 
     def find_spec(self, name: str, *_: Any) -> None:
         """Raise the error of a package that is not installed."""
-        if name == "pandas":
-            msg = "pandas has no part in a process of the command line."
+        if name in ("pandas", "coverage"):
+            msg = f"{name} has no part in a process of the command line."
             raise ModuleNotFoundError(msg, name=name)
 
 
@@ -58,7 +61,7 @@ def stand_alone() -> None:
     global alone
     alone = "sklearn" not in sys.modules
     if alone:
-        sys.meta_path.insert(0, WithoutPandas())
+        sys.meta_path.insert(0, Without())
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -256,7 +259,7 @@ class Kernel:
     def __init__(self, function: Callable[..., Any]) -> None:
         update_wrapper(self, function)
         self.py_func = function
-        self.work_in_python = 0
+        self.work_in_python = 0.0
         self._compiled: Callable[..., Any] | None = None
         self._ready = False  # whether a call was found not to wait; then none will
 
@@ -311,7 +314,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return Kernel(function)
 
 
-def for_work(kernel: Callable[..., Any], amount: int, most: int) -> Callable[..., Any]:
+def for_work(kernel: Callable[..., Any], amount: float, most: int) -> Callable[..., Any]:
     """Return a kernel, or for a small amount of work its Python function, so that nobody waits for a compiler.
 
     ``most`` is the amount that Python does while Numba would be imported. A kernel that is compiled, or kept on disk

@@ -45,7 +45,7 @@ def test_the_table_of_hierarchical_intervals_is_the_one_of_the_study():
     finally:
         sys.path.remove(str(ROOT))
     written = json.loads((ROOT / "docs" / "numbers" / "hierarchical_intervals.json").read_text())
-    page = (ROOT / "docs" / "guides" / "calibration.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guides" / "uncertainty.md").read_text(encoding="utf-8")
     assert study.markdown(written["cells"]) in page
     assert written["command"] in page
     assert set(study.measure("nested, two parents", 30, 2, 1)) == set(written["cells"][0]["models"])

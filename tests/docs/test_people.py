@@ -22,7 +22,7 @@ def section(title):
 
 @pytest.fixture
 def messy(tmp_path, monkeypatch):
-    """Write mails with an id, missing values, and a folder that was filled in after the class was known."""
+    """Write mails with an id, missing values, money, dates, and a folder that was filled in after the class."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     spam = rng.choice(["no", "yes"], 160)
@@ -31,6 +31,8 @@ def messy(tmp_path, monkeypatch):
         "word": np.where(rng.random(160) < 0.8, np.where(spam == "yes", "win", "dear"), "hello"),
         "caps": (rng.random(160) + 0.6 * (spam == "yes")).round(3),
         "links": rng.poisson(np.where(spam == "yes", 3, 1)),
+        "offer": [f"${each:,.2f}" for each in np.exp(rng.normal(np.where(spam == "yes", 8, 5), 1.0))],
+        "sent": [f"2024-{1 + k % 12:02}-{1 + k % 28:02}" for k in range(160)],
         "folder": np.where(spam == "yes", "junk", rng.choice(["inbox", "archive"], 160)),
         "spam": spam,
     })  # fmt: skip
@@ -68,7 +70,9 @@ def test_a_data_scientist_with_a_messy_file(messy):
     assert len(predicted) == 40
     assert (predicted[column].to_numpy() == truth).mean() > 0.7
     used = {column.name for column in tb.load("model.json").schema_.columns}
-    assert used == {"word", "caps", "links", "spam"}  # neither the id nor the leak
+    assert used == {"word", "caps", "links", "offer", "spam"}  # neither the id nor the dates nor the leak
+    assert "Left out: 'sent', which holds dates" in ran["describe"].stderr
+    assert "text such as '$1,234.5' read as numbers" in told
     assert "log-odds" in ran["explain"].stdout
     assert "SELECT" in ran["convert"].stdout
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tanbark.cli.cleaning import find_dates
 from tanbark.cli.options import DEFAULT_LEARNER
 from tanbark.cli.output import say
 from tanbark.cli.tables import check_name, read_table, remark_on_numbers
@@ -179,9 +180,22 @@ def read_training(
 
     table = read_table(path, format=format, missing=tuple(missing))
     check_name(table, target, "--class")
-    features = table.select([name for name in table.column_names if name not in (target, *drop)])
+    for name in (*drop, *([] if weights is None else [weights])):
+        check_name(table, name, "--drop" if name in drop else "--weights")
+    features = table.select([name for name in table.column_names if name not in {target, weights, *drop}])
+    dates = find_dates(features)
+    if dates:
+        warn(
+            f"Left out: {', '.join(map(repr, dates))}, which {'hold' if len(dates) > 1 else 'holds'} dates or times. "
+            "Add columns with what matters of them, such as the month, the weekday or an age in days.",
+            TanbarkWarning,
+        )
+    features = features.drop_columns(dates)
     for remark in remark_on_numbers(features):
         warn(remark, TanbarkWarning)
+    if not table.num_rows:
+        msg = f"{path!r} has no rows below its names; a classifier learns from rows."
+        raise InputError(msg)
     without = table.column(target).null_count
     if without == table.num_rows:
         msg = f"The class {target!r} has no value in any row. Is it the right column?"
@@ -189,17 +203,30 @@ def read_training(
     if without:
         warn(f"{without:,} rows have no {target!r}; they are left out.", TanbarkWarning)
         table = table.filter(table.column(target).is_valid())
-    for name in drop:
-        check_name(table, name, "--drop")
-    if weights is not None:
-        check_name(table, weights, "--weights")
-    others = [name for name in table.column_names if name not in {target, weights, *drop}]
+    others = list(features.column_names)
     if not others:
         msg = f"Nothing is left to learn from: {path!r} has no column beside the class and what is dropped."
         raise InputError(msg)
+    _check_labels(table.column(target), target)
     labels = nw.from_native(_plain(table.column(target)), series_only=True).alias(target)
     weighed = None if weights is None else table.column(weights).to_numpy(zero_copy_only=False)
     return table.select(others), labels, weighed
+
+
+def _check_labels(labels: Any, target: str) -> None:
+    """Refuse a class that identifies rows, which would take long and predict nothing; warn of a single one."""
+    from tanbark.errors import TanbarkWarning, warn
+    from tanbark.table.findings.rules import LEAST_ROWS, MOSTLY
+
+    values = labels.unique().to_pylist()
+    if len(labels) >= LEAST_ROWS and len(values) >= MOSTLY * len(labels):
+        msg = (
+            f"The class {target!r} has {len(values):,} different values in {len(labels):,} rows, like an identifier or "
+            "a measurement. Is it the right column? A number to predict must be cut into classes first."
+        )
+        raise InputError(msg)
+    if len(values) == 1:
+        warn(f"The class {target!r} has one value, {values[0]!r}, which every prediction will be.", TanbarkWarning)
 
 
 def _plain(column: Any) -> Any:
@@ -212,9 +239,8 @@ def _plain(column: Any) -> Any:
 def read_rows(model: Any, path: str, *, format: str | None, missing: Iterable[str]) -> tuple[Any, Any]:
     """Read rows for a model: its own columns, and the whole table; other columns are ignored."""
     columns = model.schema_.features
-    table = read_table(
-        path, format=format, missing=tuple(missing), text=[column.name for column in columns if column.values == "text"]
-    )
+    named = {kind: [column.name for column in columns if column.values == kind] for kind in ("text", "number")}
+    table = read_table(path, format=format, missing=tuple(missing), text=named["text"], numbers=named["number"])
     known, names = list(table.column_names), [column.name for column in columns]
     lacking = [name for name in names if name not in known]
     if lacking and not hasattr(model, "feature_names_in_") and len(known) == len(names):

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tanbark.cli.cleaning import NUMBER, as_utf8, name_columns, read_marks
 from tanbark.cli.output import print_json, write
 from tanbark.errors import InputError, MissingPackageError, OptionError, find, listed, nearest
 
@@ -22,8 +23,7 @@ SUFFIXES = {
     ".feather": "arrow", ".ipc": "arrow", ".arff": "arff",
 }  # fmt: skip
 FORMATS = ("csv", "tsv", "parquet", "arrow", "arff")
-MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?")
-NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?")
 MOST_OTHERS = 0.2  # of the values of a column, to be told that it is nearly all numbers
 MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
@@ -43,7 +43,7 @@ def format_of(path: str, named: str | None) -> str | None:
         find("format", named, dict.fromkeys(FORMATS))
         return named
     suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
-    if path == "-" or not suffixes:
+    if path == "-" or not suffixes or suffixes[-1] == ".txt":
         return None
     if suffixes[-1] not in SUFFIXES:
         hint = nearest(suffixes[-1], SUFFIXES)
@@ -52,8 +52,14 @@ def format_of(path: str, named: str | None) -> str | None:
     return SUFFIXES[suffixes[-1]]
 
 
-def read_table(path: str, *, format: str | None = None, missing: Sequence[str] = (), text: Sequence[str] = ()) -> Any:
-    """Read a table as a ``pyarrow.Table``; the columns in ``text`` are strings whatever they look like."""
+def read_table(
+    path: str, *, format: str | None = None, missing: Sequence[str] = (), text: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+) -> Any:  # fmt: skip
+    """Read a table as a ``pyarrow.Table``.
+
+    The columns in ``text`` are strings whatever they look like; in those in ``numbers`` marks such as "-" are missing.
+    """
     kind = format_of(path, format)
     raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
@@ -75,7 +81,7 @@ def read_table(path: str, *, format: str | None = None, missing: Sequence[str] =
         elif kind == "arrow":
             table = _read_arrow(raw)
         else:
-            table = _read_text(_utf8(raw), kind, (*MISSING, *missing), text)
+            table = _read_text(as_utf8(raw, _called(path)), kind, (*MISSING, *missing), text, numbers)
     except arrow().ArrowException as error:
         msg = f"{_called(path)} cannot be read as {kind.upper()}: {' '.join(str(error).split())}"
         raise InputError(msg) from None
@@ -85,13 +91,17 @@ def read_table(path: str, *, format: str | None = None, missing: Sequence[str] =
     names = list(table.column_names)
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        msg = f"{_called(path)} has several columns of the name {twice[0]!r}. Rename all but one."
+        unnamed = NUMBER.fullmatch(twice[0]) is not None
+        advice = "Its first line must be the names of the columns." if unnamed else "Rename all but one."
+        msg = f"{_called(path)} has several columns of the name {twice[0]!r}. {advice}"
         raise InputError(msg)
     return table
 
 
 def remark_on_numbers(table: Any) -> list[str]:
     """Return a remark on every column of text that is nearly all numbers, such as ages and the word "unknown"."""
+    from tanbark.table.written import Tally
+
     compute, string = arrow(".compute"), arrow().string()
     remarks = []
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -99,6 +109,10 @@ def remark_on_numbers(table: Any) -> list[str]:
             continue
         counts = {item["values"]: item["counts"] for item in compute.value_counts(column).to_pylist()}
         counts.pop(None, None)
+        forms = Tally()
+        forms.add(list(counts), counts.values())
+        if forms.decide():  # numbers as people write them, which fit reads
+            continue
         others = {value: n for value, n in counts.items() if not NUMBER.fullmatch(value)}
         if not others or sum(others.values()) > MOST_OTHERS * sum(counts.values()):
             continue
@@ -138,14 +152,6 @@ def _read_arrow(raw: bytes) -> Any:
     return ipc.open_file(source).read_all() if raw[:6] == b"ARROW1" else ipc.open_stream(source).read_all()
 
 
-def _utf8(raw: bytes) -> bytes:
-    """Refuse UTF-16, which spreadsheets write as "Unicode text"."""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        msg = "expected text in UTF-8, got UTF-16. Save it in UTF-8, or convert it: `iconv -f utf-16 -t utf-8`."
-        raise InputError(msg)
-    return raw
-
-
 def _punctuation(raw: bytes, kind: str) -> tuple[str, str]:
     """Return the delimiter and the decimal point; where commas are decimal, spreadsheets put semicolons between cells.
 
@@ -162,11 +168,13 @@ def _punctuation(raw: bytes, kind: str) -> tuple[str, str]:
     return ";", "," if commas > points else "."
 
 
-def _read_text(raw: bytes, kind: str, missing: Sequence[str], text: Sequence[str]) -> Any:
+def _read_text(
+    raw: bytes, kind: str, missing: Sequence[str], text: Sequence[str], numbers: Sequence[str]
+) -> Any:  # fmt: skip
     """Read CSV or TSV; the type of a column is inferred from all of its cells."""
     reader, string = arrow(".csv"), arrow().string()
     delimiter, point = _punctuation(raw, kind)
-    return reader.read_csv(
+    table = reader.read_csv(
         io.BytesIO(raw),
         read_options=reader.ReadOptions(block_size=min(len(raw) + 1024, 2**31 - 1)),
         parse_options=reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
@@ -177,6 +185,7 @@ def _read_text(raw: bytes, kind: str, missing: Sequence[str], text: Sequence[str
             decimal_point=point,
         ),
     )
+    return read_marks(name_columns(table), text, numbers, point)
 
 
 def write_table(columns: Mapping[str, Any], path: str, *, format: str | None = None) -> None:

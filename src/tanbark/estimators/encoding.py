@@ -156,7 +156,7 @@ def _transform(transformer: Any, table: RawTable, columns: tuple[int, ...]) -> F
 def _replace_columns(table: RawTable, columns: tuple[int, ...], values: Floats) -> RawTable:
     kept = table.take([c for c in range(table.n_columns) if c not in columns])
     back = [c for c in range(table.n_columns) if c not in columns]
-    blocks = [NumberBlock(tuple(back[c] for c in block.columns), block.values) for block in kept.blocks]
+    blocks = [replace(block, columns=tuple(back[c] for c in block.columns)) for block in kept.blocks]
     coded = [replace(item, column=back[item.column]) for item in kept.coded]
     return replace(table, blocks=(*blocks, NumberBlock(columns, values)), coded=tuple(coded))
 

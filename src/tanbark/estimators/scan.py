@@ -276,6 +276,7 @@ def _learn_schema(
     if seen is None or seen.n_rows == 0:
         msg = "There are no rows to learn from. Check how the files were written or filtered."
         raise InputError(msg)
+    seen = seen.settle()
     known = suspicious.observed(model, seen, few)
     seen = seen.without(known.left_out)
     model.sketch_errors_ = seen.errors

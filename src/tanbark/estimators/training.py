@@ -12,10 +12,12 @@ from tanbark.arrays import Floats
 from tanbark.errors import InputError
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
+from tanbark.estimators.parts.discretizers import Discretizer
 from tanbark.estimators.reports import suspicious
 from tanbark.table import CodedTable, RawTable, Schema, missing_code
 from tanbark.table.learn_schema import scan_small_numbers
 from tanbark.table.raw import SmallNumbers
+from tanbark.table.written import read_written
 
 Labels = NDArray[Any]
 
@@ -31,6 +33,7 @@ def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any
     weights = inputs.read_weights(sample_weight, raw.n_rows)
     labelled = _labelled_rows(model, y, raw.n_rows)
     counted = kept_rows(model, raw, weights)
+    raw = _read_written(model, raw, counted)
     seen = suspicious.look(model, raw if counted is None else raw.rows(counted))
     raw = suspicious.without(raw, seen)
     whole, whole_weights = raw, weights
@@ -66,6 +69,14 @@ def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any
     given[labelled] = True if kept is None else kept
     rest = None if whole_weights is None else whole_weights[~labelled]
     return replace(table, kept=given, unlabelled=code_rows(model, whole.rows(~labelled), None, rest))
+
+
+def _read_written(model: Any, raw: RawTable, counted: NDArray[np.bool_] | None) -> RawTable:
+    """Read numbers that are written as text, but in columns that the user names as categories."""
+    if not isinstance(model.discretize, (str, Discretizer)):  # another's transformer sees what the user gives it
+        return raw
+    names = [raw.name(column) for column in range(raw.n_columns)]
+    return read_written(raw, counted, inputs.categorical_mask(model.categorical_features, names))
 
 
 def code_rows(

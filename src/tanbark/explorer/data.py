@@ -27,6 +27,7 @@ from tanbark.inference.factors.junction import JunctionTree, junction_tree
 from tanbark.params.hierarchical.context_tree import dense_counts
 from tanbark.params.smoothing import context_tree
 from tanbark.table import Column
+from tanbark.table.written import pieces
 
 VERSION = 1
 MOST_ENTRIES = 1 << 22  # of all clique tables: a browser propagates them in some hundredths of a second
@@ -167,6 +168,8 @@ def _column(column: Column) -> dict[str, Any]:
         found["levels"] = [_level(level) for level in column.levels]
     if column.missing_state:
         found["missing"] = True
+    if column.written:
+        found["written"] = pieces(column.written)
     return found
 
 

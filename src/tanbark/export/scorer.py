@@ -15,6 +15,7 @@ from tanbark.export.scored import correction_of, is_pooled, pooled_model, scored
 from tanbark.graph import Network
 from tanbark.params.boosting.trees import Forest
 from tanbark.table import Schema
+from tanbark.table.written import pieces
 
 MARK, END = "# the model goes here\n", "# end of the model\n"
 BEGINS, ENDS = "# prediction begins\n", "# prediction ends\n"
@@ -66,6 +67,7 @@ def _columns(schema: Schema) -> list[dict[str, Any]]:
         {
             "name": column.name, "kind": column.kind, "values": column.values, "levels": list(column.levels),
             "cuts": list(column.cuts), "missing_state": column.missing_state, "size": column.n_states,
+            **({"written": pieces(column.written)} if column.written else {}),
         }
         for column in schema.columns
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import base64
 import bisect
 import csv
 import math
+import re
 import sys
 import zlib
 from itertools import product
@@ -28,6 +29,8 @@ def encode(row):
     for place, column in enumerate(COLUMNS[:-1]):
         value = row.get(column["name"])
         first = int(column["missing_state"])
+        if "written" in column and isinstance(value, str):
+            value = read_number(value, *column["written"])
         if value is None or value != value:
             if first:
                 states[place] = 0
@@ -42,6 +45,14 @@ def encode(row):
                     states[place] = first + code
                     break
     return states
+
+
+def read_number(text, mark, *removed):
+    """Read a number such as "$1,234.50"; None where the text is none."""
+    for piece in removed:
+        text = text.replace(piece, "") if piece else text
+    text = text.strip().replace(mark, ".")
+    return float(text) if re.fullmatch(r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?", text) else None
 
 
 def unpack(kind, text):
@@ -207,7 +218,7 @@ def parse(text, column):
     """Read a cell of CSV as a value of its column; an empty cell is missing."""
     if text in ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "?"):
         return None
-    if column["values"] == "number":
+    if column["values"] == "number" and "written" not in column:
         return float(text)
     if column["values"] == "boolean":
         return {"true": True, "false": False, "1": True, "0": False}.get(text.lower(), text)

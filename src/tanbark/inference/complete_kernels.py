@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import exp, log
+
 import numpy as np
 
 from tanbark.arrays import Array
@@ -49,8 +51,8 @@ def _add_vectors(entries: Array, places: Array, low: int, size: int, n_classes: 
         return
     for row in range(size):
         place = places[row]
-        for c in range(np.uint64(n_classes)):
-            out[low + row, c] += entries[place + c]
+        for c in range(n_classes):
+            out[low + row, c] += entries[place + np.uint64(c)]
 
 
 @kernel
@@ -66,12 +68,12 @@ def normalize_rows(joint: Array, impossible: Array, logs: bool, top: int, bottom
             continue
         total = 0.0
         for c in range(n_classes):
-            scaled = 1.0 if joint[row, c] == largest else np.exp(joint[row, c] - largest)
+            scaled = 1.0 if joint[row, c] == largest else exp(joint[row, c] - largest)
             total += scaled
             if not logs:
                 joint[row, c] = scaled
         if logs:
-            shift = largest + np.log(total)
+            shift = largest + log(total)
             for c in range(n_classes):
                 joint[row, c] -= shift
         else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log
+
 import numpy as np
 
 from tanbark.arrays import Array
@@ -61,7 +63,7 @@ def add_forest(codes: Array, forest: Forest, top: int, bottom: int, out: Array) 
 @kernel
 def _add_log(sums: Array, c: int, row: int, out: Array) -> None:
     """Add the logarithm of the product of a class's sums so far, and begin another."""
-    out[row, c] += np.log(sums[c]) if sums[c] > 0.0 else -np.inf
+    out[row, c] += log(sums[c]) if sums[c] > 0.0 else -np.inf
     sums[c] = 1.0
 
 
@@ -91,4 +93,4 @@ def _send_up(
         if 0.0 < largest < SMALL:
             for p in range(above_states):
                 messages[up + p * n_classes + c] /= largest
-            out[row, c] += np.log(largest)
+            out[row, c] += log(largest)

@@ -15,11 +15,12 @@ from tanbark.arrays import Bools, Codes, Floats, Integers
 from tanbark.errors import InputError
 from tanbark.graph import Network
 from tanbark.inference.layout import flat_logarithms, flat_network, forest, merged_logarithms, once_per_network
-from tanbark.machine import row_blocks, run_threads, thread_count
+from tanbark.machine import for_work, row_blocks, run_threads, thread_count
 from tanbark.table import missing_code
 
 MOST_STATES = 1 << 14  # joint states of a group of missing columns that are enumerated row by row
 LONG_ROWS = 256  # from so many rows with missing values on a prediction can be interrupted
+INTERPRETED = 100_000  # entries that Python reads while Numba would be imported
 MAX_ENTRIES = 1 << 27  # entries of the largest factor of an elimination
 ADVICE = "Fill some of these missing values, or use a structure with fewer parents."
 
@@ -58,8 +59,10 @@ def _add_complete(network: Network, codes: Codes, out: Floats, threads: int) -> 
 
     factors = merged_logarithms(network)
 
+    add_entries = for_work(kernels.add_entries, len(out) * len(factors.columns), INTERPRETED)
+
     def work(low: int, high: int) -> None:
-        kernels.add_entries(codes, factors, low, high, out)
+        add_entries(codes, factors, low, high, out)
 
     run_threads(work, row_blocks(len(out), threads), threads)
 
@@ -71,8 +74,10 @@ def _add_forest(network: Network, codes: Codes, out: Floats, threads: int) -> No
     assert trees is not None
     out += network.log_tables[network.target]
 
+    add_forest = for_work(forest_kernels.add_forest, len(out) * len(trees.probabilities) / 2, INTERPRETED)
+
     def work(low: int, high: int) -> None:
-        forest_kernels.add_forest(codes, trees, low, high, out)
+        add_forest(codes, trees, low, high, out)
 
     run_threads(work, row_blocks(len(out), threads, smallest=1024), threads)
     doubtful = np.flatnonzero(np.isneginf(out).any(axis=1))
@@ -158,9 +163,10 @@ def normalize(joint: Floats, *, logs: bool = True, n_jobs: int | None = None) ->
 
     impossible = np.zeros(len(joint), np.bool_)
     threads = thread_count(n_jobs)
+    normalize_rows = for_work(kernels.normalize_rows, joint.size, INTERPRETED)
 
     def work(low: int, high: int) -> None:
-        kernels.normalize_rows(joint, impossible, logs, low, high)
+        normalize_rows(joint, impossible, logs, low, high)
 
     run_threads(work, row_blocks(len(joint), threads), threads)
     return joint, impossible

@@ -211,12 +211,12 @@ def _eliminate(
         if role[v] == VARIABLE:
             costs[v] = _product_size(network.n_states, v, axes, n_axes, used)
     while True:
-        v = int(np.argmin(costs))
-        if costs[v] == np.inf:
+        v = _cheapest(costs)
+        if v < 0:
             break
         free = _sum_out(network.n_states, v, factors, used, most_entries, free, total, dry)
         if free < 0:
-            role[role == SUMMED] = VARIABLE
+            _unmark(role)
             return int(v + 1)
         role[v] = SUMMED
         costs[v] = np.inf
@@ -225,8 +225,39 @@ def _eliminate(
             for j in range(n_axes[used - 1]):
                 a = axes[used - 1, j]
                 costs[a] = _product_size(network.n_states, a, axes, n_axes, used)
-    role[role == SUMMED] = VARIABLE
+    _unmark(role)
     return DONE
+
+
+# Loops instead of numpy's argmin, max and masks: Numba's own of these import scipy.linalg with the kept kernel, which
+# takes longer than a prediction.
+
+
+@kernel
+def _cheapest(costs: Array) -> int:
+    """Return the variable of least cost, the first of several; -1 where none is left."""
+    best, least = -1, np.inf
+    for v in range(len(costs)):
+        if costs[v] < least:
+            best, least = v, costs[v]
+    return best
+
+
+@kernel
+def _unmark(role: Array) -> None:
+    """Mark the variables that were summed out as variables again."""
+    for v in range(len(role)):
+        if role[v] == SUMMED:
+            role[v] = VARIABLE
+
+
+@kernel
+def _largest(values: Array) -> float:
+    """Return the largest of some numbers of at least 0."""
+    found = 0.0
+    for value in values:
+        found = max(found, value)
+    return found
 
 
 @kernel
@@ -359,7 +390,7 @@ def _multiply_members(
                     strides[i, u] = stride
             stride *= n_states[a]
     _multiply(n_states, v, union, strides, begins[members], n_classes, work, result)
-    largest = result.max()
+    largest = _largest(result)
     if largest > 0.0:
         for place in range(len(result)):
             result[place] /= largest

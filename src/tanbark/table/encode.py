@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Codes
 from tanbark.errors import InputError
-from tanbark.machine import row_blocks, run_threads, thread_count
+from tanbark.machine import for_work, row_blocks, run_threads, thread_count
 from tanbark.table.coded import code_dtype
 from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable, SmallNumbers
 from tanbark.table.schema import Column, Level
+from tanbark.table.written import as_numbers
 
 if TYPE_CHECKING:
     from tanbark.table.kernels import NumberCoding
 
+INTERPRETED = 100_000  # numbers that Python encodes while Numba would be imported
 LOOKUP_LIMIT = 1 << 16  # widest range of whole numbers that is looked up by position
 
 
@@ -79,10 +81,13 @@ def _code_missing(table: RawTable, columns: tuple[Column, ...], codes: Codes) ->
 
 
 def _encode_coded(item: CodedColumn, column: Column, codes: Codes, unseen: NDArray[np.int64]) -> None:
+    item = as_numbers(item, column.written)
     check_type(column, item.values, observed=lambda: item.observed)
     missing = np.iinfo(codes.dtype).max
     if column.kind == "interval" and item.observed:
-        found = np.searchsorted(column.cuts, [float(level) for level in item.levels]).tolist()
+        numbers = [float(level) for level in item.levels]
+        places = np.searchsorted(column.cuts, numbers).tolist()
+        found = [missing if x != x else place for x, place in zip(numbers, places, strict=True)]  # a text that is none
     else:
         place: dict[Level, int] = {level: code for code, level in enumerate(column.levels)}
         found = [place.get(level, missing) for level in item.levels]
@@ -147,18 +152,21 @@ def _encode_block(
     plain = whole and _all_levels_in_a_row(used) and block.values.flags.c_contiguous
     bounds = _plain_bounds(used) if plain else ()
     coding = None if plain else _number_coding(used)
+    kernel = kernels.encode_plain if plain else kernels.encode_integers if whole else kernels.encode_floats
+    run = for_work(kernel, block.values.size, INTERPRETED)
 
     def work(low: int, high: int) -> tuple[NDArray[Any], NDArray[Any]]:
         part = block.values[low:high]
         if part.dtype == bool:
             part = part.astype(np.int64)
         strange, infinite = np.zeros(len(used), np.int64), np.zeros(len(used), np.uint8)
-        if plain:
-            kernels.encode_plain(part, *bounds, missing, low, out, strange)
-        elif whole:
-            kernels.encode_integers(part, coding, missing, low, out, strange)
-        else:
-            kernels.encode_floats(part, coding, missing, low, out, strange, infinite)
+        with np.errstate(over="ignore"):  # differences of very large numbers wrap round, in Python as in the kernel
+            if plain:
+                run(part, *bounds, missing, low, out, strange)
+            elif whole:
+                run(part, coding, missing, low, out, strange)
+            else:
+                run(part, coding, missing, low, out, strange, infinite)
         return strange, infinite
 
     for strange, infinite in run_threads(work, row_blocks(len(block.values), threads), threads):

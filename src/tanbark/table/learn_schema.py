@@ -14,6 +14,7 @@ from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.encode import refuse_infinity
 from tanbark.table.raw import CodedColumn, NumberBlock, RawTable, SmallNumbers
 from tanbark.table.schema import Column, Level, check_levels
+from tanbark.table.written import as_numbers
 
 FEW = 20  # whole numbers with at most this many different values are categories
 FEW_ORDERED = 7  # the same where cuts are fine enough to keep the order of whole numbers, which categories lose
@@ -66,6 +67,10 @@ def learn_schema(
                 continuous.append((index, values))
     for column in run_threads(_describe_cuts, [(table.name(i), values, cut, i) for i, values in continuous], threads):
         columns[column[0]] = column[1]
+    for block in table.blocks:
+        found = columns[block.columns[0]] if block.written else None
+        if found is not None:
+            columns[block.columns[0]] = replace(found, written=block.written)
     return _warn_about_empty(tuple(column for column in columns if column is not None))
 
 
@@ -189,7 +194,7 @@ def extend_columns(columns: tuple[Column, ...], table: RawTable) -> tuple[Column
     for item in table.coded:
         if columns[item.column].kind != "category":
             continue
-        fresh = _describe_coded(item, table.name(item.column))
+        fresh = _describe_coded(_numbers_only(item, columns[item.column]), table.name(item.column))
         extended[item.column] = _appended(columns[item.column], fresh)
     for block in table.blocks:
         for position, index in enumerate(block.columns):
@@ -197,6 +202,13 @@ def extend_columns(columns: tuple[Column, ...], table: RawTable) -> tuple[Column
                 fresh = _describe_levels(columns[index].name, _distinct(block.values[:, position]))
                 extended[index] = _appended(columns[index], fresh)
     return tuple(extended)
+
+
+def _numbers_only(item: CodedColumn, column: Column) -> CodedColumn:
+    """Return written numbers as numbers, without the texts that are none."""
+    item = as_numbers(item, column.written)
+    wrong = [k for k, level in enumerate(item.levels) if level != level]
+    return replace(item, codes=np.where(np.isin(item.codes, wrong), -1, item.codes)) if wrong else item
 
 
 def _appended(column: Column, fresh: Column) -> Column:

@@ -19,6 +19,7 @@ from tanbark.table.learn_schema import FEW
 from tanbark.table.raw import CodedColumn, RawTable
 from tanbark.table.schema import Column, Level, check_levels
 from tanbark.table.sketch import Summary, make_points
+from tanbark.table.written import THOUSANDS, UNITS, Tally, as_numbers, tally, warn_of_others
 
 Cutter = Callable[[Floats, Integers, int, Floats], Floats]
 
@@ -52,6 +53,8 @@ class ColumnView:
     batch_distinct: int = 0  # different values of every batch, added up
     one_class: OneClass = field(default_factory=OneClass)
     order: NumberOrder = field(default_factory=NumberOrder)
+    written: str = ""
+    texts: WrittenTexts | None = field(default_factory=lambda: WrittenTexts())
 
     @property
     def has_missing(self) -> bool:
@@ -124,6 +127,9 @@ class ColumnView:
             )
             self._follow(item.codes[present].astype(np.int64), item.levels, labels[present], n_classes)
         found = [level for level, there in zip(item.levels, used, strict=True) if there]
+        if self.texts is not None and used.any():
+            numeric = item.values == "text" and not item.declared and self.forced is None
+            self.texts = self.texts if numeric and self.texts.add(item, labels, n_classes, weights) else None
         if item.declared:
             self.declared = True
             if self.as_declared not in (None, item.levels):
@@ -149,7 +155,8 @@ class ColumnView:
         if len(self.levels) <= MOST_LEVELS:
             self.levels.update(dict.fromkeys(levels))
             self.used.update(dict.fromkeys(used))
-        if len(self.levels) > MOST_LEVELS and self.batch_distinct < NEARLY_ALL * self.observed:
+        many = len(self.levels) > MOST_LEVELS and self.batch_distinct < NEARLY_ALL * self.observed
+        if many and (self.texts is None or not self.texts.tally.decide()):
             self._refuse_many()
 
     def _refuse_many(self) -> None:
@@ -177,11 +184,22 @@ class ColumnView:
         self.fractional = self.fractional or other.fractional
         self.one_class.merge(other.one_class, places)
         self.order.merge(other.order)
+        if self.texts is not None:
+            self.texts = self.texts if self.texts.merge(other.texts, places, n_classes) else None
         for level, points in enumerate(other.summary.levels):
             if points is not None:
                 counts = np.zeros((len(points.values), n_classes))
                 counts[:, places[: points.counts.shape[1]]] = points.counts
                 self.summary.add(replace(points, counts=counts), level)
+
+    def settled(self) -> ColumnView:
+        """Return the view of the numbers that the texts are, where they are written numbers; else the view itself."""
+        written = "" if self.texts is None else self.texts.tally.decide()
+        if self.texts is None or not written:
+            return self
+        found = self.texts.numbers[written[0]]
+        warn_of_others(self.name, written, found.missing, self.texts.strange[written[0]])
+        return replace(found, name=self.name, written=written, missing=found.missing + self.missing, texts=None)
 
     def column(self, cutter: Cutter, order: Integers, few: int) -> Column:
         """Describe the column.
@@ -202,13 +220,13 @@ class ColumnView:
                     "Leave it out of categorical_features, group its values, or leave the column out (columns=)."
                 )
                 raise InputError(msg)
-            return Column(self.name, "category", "number", _plain_numbers(points.values))
+            return Column(self.name, "category", "number", _plain_numbers(points.values), written=self.written)
         counts = np.zeros((len(points.values), len(order)))
         counts[:, : points.counts.shape[1]] = points.counts
         counts = counts[:, order]
         place, label = np.nonzero(counts)
         cuts = cutter(points.values[place], label, len(order), counts[place, label])
-        return Column(self.name, "interval", "number", cuts=tuple(cuts.tolist()))
+        return Column(self.name, "interval", "number", cuts=tuple(cuts.tolist()), written=self.written)
 
     def facts(self, n_classes: int, few: int) -> Facts:
         """Return what was found in the column; its class by category where that is known exactly."""
@@ -243,6 +261,41 @@ class ColumnView:
         if self.as_declared is not None:
             return tuple(self.levels)
         return tuple(_sorted(self.levels))
+
+
+class WrittenTexts:
+    """The texts of a column as numbers, by decimal mark, as long as they may be written numbers."""
+
+    def __init__(self) -> None:
+        self.tally = Tally()
+        self.numbers = {mark: ColumnView("", texts=None) for mark in THOUSANDS}
+        self.strange: dict[str, list[Level]] = {mark: [] for mark in THOUSANDS}
+
+    def add(self, item: CodedColumn, labels: Integers, n_classes: int, weights: Floats | None) -> bool:
+        """Add a batch; return whether the texts may still be numbers."""
+        found = tally(item)
+        self.tally.merge(found)
+        if self.tally.hopeless:
+            return False
+        present = item.codes >= 0
+        known = None if weights is None else weights[present]
+        unit = next((each for each in self.tally.units if each in UNITS), "")
+        for mark, view in self.numbers.items():
+            numbers = as_numbers(item, mark + unit)
+            others = [text for text, x in zip(item.levels, numbers.levels, strict=True) if x != x]
+            self.strange[mark] = self.strange[mark] or others[:1]
+            view.add_numbers(numbers.numbers()[present], labels[present], n_classes, known)
+        return True
+
+    def merge(self, other: WrittenTexts | None, places: Integers, n_classes: int) -> bool:
+        """Add another part of the rows; return whether the texts may still be numbers."""
+        if other is None:
+            return False
+        self.tally.merge(other.tally)
+        for mark, view in self.numbers.items():
+            view.merge(other.numbers[mark], places, n_classes)
+            self.strange[mark] = self.strange[mark] or other.strange[mark]
+        return True
 
 
 def _sorted(levels: tuple[Level, ...] | dict[Level, None]) -> list[Level]:
@@ -318,6 +371,10 @@ class Observed:
     def facts(self, few: int = FEW) -> tuple[Facts, ...]:
         """Return what was found in every feature; whole numbers with at most ``few`` values are categories."""
         return tuple(view.facts(max(1, len(self.labels)), few) for view in self.views)
+
+    def settle(self) -> Observed:
+        """Return the same with numbers instead of the texts that are written numbers."""
+        return replace(self, views=[view.settled() for view in self.views])
 
     def without(self, left_out: tuple[int, ...]) -> Observed:
         """Return the same without some of the features."""

@@ -29,11 +29,13 @@ EXACT = 2**53  # below this, floats represent whole numbers exactly
 class NumberBlock:
     """Numbers of one or more columns: int64, float64 (NaN is missing) or bool, of shape (n_rows, len(columns)).
 
-    A single column may also be int8 or uint8, which files are read as without a copy.
+    A single column may also be int8 or uint8, which files are read as without a copy. ``written`` says how the text of
+    a single column became numbers, see :mod:`tanbark.table.written`.
     """
 
     columns: tuple[int, ...]
     values: Array
+    written: str = ""
 
 
 class SmallNumbers(NamedTuple):
@@ -98,9 +100,10 @@ class RawTable:
             n_rows=self.n_rows,
             n_columns=len(order),
             blocks=tuple(
-                NumberBlock(
-                    tuple(place[c] for c in columns),
-                    block.values
+                replace(
+                    block,
+                    columns=tuple(place[c] for c in columns),
+                    values=block.values
                     if len(columns) == len(block.columns)
                     else block.values[:, [block.columns.index(c) for c in columns]],
                 )

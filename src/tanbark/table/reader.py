@@ -16,8 +16,9 @@ from tanbark.table.coded import CodedTable, missing_code
 from tanbark.table.encode import encode
 from tanbark.table.observe import ColumnView, Observed
 from tanbark.table.raw import RawTable
-from tanbark.table.schema import Level, Schema
+from tanbark.table.schema import Column, Level, Schema
 from tanbark.table.sources import Piece, Source
+from tanbark.table.written import as_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,19 +102,29 @@ class RowReader:
             yield CodedTable(schema, found.codes, weights)
 
     def _refuse(self, raw: RawTable, unseen: dict[str, int], schema: Schema) -> None:
-        name, count = next(iter(unseen.items()))
-        known = set(schema.columns[schema.index(name)].levels)
-        column = schema.index(name)
-        values: list[Any] = [level for item in raw.coded if item.column == column for level in item.levels]
-        for block in raw.blocks:
-            if column in block.columns:
-                values += np.unique(block.values[:, block.columns.index(column)]).tolist()
-        strange = [value for value in values if value not in known and value == value]
-        msg = (
-            f"Column {name!r} holds {count} values that the schema does not know, such as {strange[:3]}. Correct them, "
-            "or learn the schema from all rows."
-        )
-        raise InputError(msg)
+        """Raise an error for values that the schema does not know, not for texts among written numbers."""
+        for name, count in unseen.items():
+            column = schema.columns[schema.index(name)]
+            strange = [value for value in _distinct(raw, column, schema.index(name)) if value not in set(column.levels)]
+            if column.written and (column.kind == "interval" or not strange):
+                continue
+            msg = (
+                f"Column {name!r} holds {count} values that the schema does not know, such as {strange[:3]}. Correct "
+                "them, or learn the schema from all rows."
+            )
+            raise InputError(msg)
+
+
+def _distinct(raw: RawTable, column: Column, place: int) -> list[Any]:
+    """List the different values of a column, written numbers as numbers, without missing ones."""
+    values: list[Any] = []
+    for item in raw.coded:
+        if item.column == place:
+            values += as_numbers(item, column.written).levels
+    for block in raw.blocks:
+        if place in block.columns:
+            values += np.unique(block.values[:, block.columns.index(place)]).tolist()
+    return [value for value in values if value == value]
 
 
 def _weights(raw: RawTable, name: str) -> Floats:

@@ -32,6 +32,8 @@ class Column:
         Increasing cut points; state k is (cuts[k-1], cuts[k]].
     missing_state : bool
         Whether a missing value is a state, the first; the others then follow it.
+    written : str
+        How text becomes the numbers of the column, such as ".$" for "$1,234.50"; empty where it held numbers.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Column:
     levels: tuple[Level, ...] = ()
     cuts: tuple[float, ...] = ()
     missing_state: bool = False
+    written: str = ""
 
     @property
     def n_states(self) -> int:

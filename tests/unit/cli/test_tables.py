@@ -7,8 +7,10 @@ import json
 import pandas as pd
 import pytest
 
+import tanbark as tb
 from command_line import bad, direct, good, run
 from tanbark.cli.tables import read_table
+from tanbark.errors import TanbarkWarning
 
 
 @pytest.mark.parametrize(
@@ -99,9 +101,60 @@ def test_semicolons_between_cells_and_decimal_commas(tmp_path, point):
     assert table.to_pydict() == {"name": ["x", "y, z", None], "size": [1.5, -2.25, 3.0], "class": ["a", "b", "a"]}
 
 
-def test_utf_16_is_named(tmp_path):
-    (tmp_path / "rows.csv").write_text("a,b\n1,2\n", encoding="utf-16")
-    assert "expected text in UTF-8, got UTF-16" in bad("describe", tmp_path / "rows.csv", "--class", "b")
+def test_other_encodings_are_read(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\nKöln,2\n", encoding="utf-16")
+    assert read_table(str(path)).to_pylist() == [{"a": "Köln", "b": 2}]
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "its end is damaged" in bad("describe", path, "--class", "b")
+    path.write_text("a,b\nKöln,2\n", encoding="cp1252")
+    with pytest.warns(TanbarkWarning, match=r"not in UTF-8 \(line 2\); it is read as Windows-1252"):
+        assert read_table(str(path)).to_pylist() == [{"a": "Köln", "b": 2}]
+    path.write_bytes(b"a,b\nK\x81ln,2\n")  # a byte that Windows-1252 does not have
+    assert "line 2: expected text in UTF-8, got the byte 0x81" in bad("describe", path, "--class", "b")
+
+
+def test_cells_without_a_name(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,,b,,\n1,2,x,,\n3,4,y,,\n")
+    assert read_table(str(path)).column_names == ["a", "column 2", "b"]
+    path.write_text("1,2,1\n3,4,5\n")
+    assert "'1'. Its first line must be the names of the columns" in bad("describe", path, "--class", "b")
+
+
+@pytest.mark.parametrize(("point", "apart"), [(".", ","), (",", ";")])
+def test_marks_among_numbers_are_missing_and_stay_text_among_words(tmp_path, point, apart):
+    path = tmp_path / "rows.txt"
+    lines = [
+        f"x{apart}y{apart}z",
+        f"1{point}5{apart}-{apart}-",
+        f"-{apart}+{apart}1{point}5",
+        f"n.a.{apart}-{apart}2{point}0",
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    found = read_table(str(path)).to_pydict()
+    assert found == {"x": [1.5, None, None], "y": ["-", "+", "-"], "z": [None, 1.5, 2.0]}
+    path.write_text(f"x{apart}y\n-{apart}-\n")
+    assert read_table(str(path), numbers=["x"]).to_pydict() == {"x": [None], "y": ["-"]}
+
+
+def test_dates_are_left_out_of_training(tmp_path):
+    lines = [f"2024-01-{1 + k % 28:02d},{1 + k % 12}/{1 + k % 28}/2023,{k % 3},{k % 2}" for k in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["when,then,x,y", *lines]))
+    ran = run("fit", tmp_path / "rows.csv", "--class", "y", "-l", "naive", "--out", tmp_path / "m.json")
+    assert "Left out: 'when', 'then', which hold dates or times." in ran.stderr
+    assert [column.name for column in tb.load(tmp_path / "m.json").schema_.columns] == ["x", "y"]
+
+
+def test_a_class_that_identifies_rows_or_has_one_value(tmp_path):
+    lines = [f"c{k},{k % 3},1" for k in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,x,y", *lines]))
+    told = bad("fit", tmp_path / "rows.csv", "--class", "id", "--out", tmp_path / "m.json")
+    assert "The class 'id' has 60 different values in 60 rows" in told
+    ran = run("fit", tmp_path / "rows.csv", "--class", "y", "-l", "naive", "--out", tmp_path / "m.json")
+    assert "The class 'y' has one value, 1, which every prediction will be." in ran.stderr
+    (tmp_path / "none.csv").write_text("id,x,y\n")
+    assert "has no rows below its names" in bad("fit", tmp_path / "none.csv", "--class", "y", "--out", "m.json")
 
 
 def test_numbers_with_a_word_among_them_are_remarked_on(tmp_path):

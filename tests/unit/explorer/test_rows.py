@@ -194,3 +194,14 @@ def test_a_network_without_a_class_has_no_rows(read):
 
     reader = read().open(asia())
     assert reader.tab.locator("#tab-rows").is_disabled()
+
+
+def test_numbers_as_people_write_them_are_read_as_python_reads_them(read, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["late", "paid"], 120)
+    amount = np.exp(rng.normal(np.where(y == "late", 8, 6), 1.0))
+    euro = [f"{each:,.2f} €".translate(str.maketrans(",.", ".,")) for each in amount]
+    X = pd.DataFrame({"bill": [f"${each:,.2f}" for each in amount], "euro": euro})
+    clf = tb.TAN().fit(X, y)
+    found = answers(drop(read().open(clf, view="rows"), X.to_csv(index=False)), tmp_path)
+    assert found["P(class=late)"].to_numpy() == pytest.approx(clf.predict_proba(X)[:, 0], abs=1e-9)

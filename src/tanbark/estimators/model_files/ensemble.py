@@ -21,7 +21,7 @@ from tanbark.graph import Network
 from tanbark.inference.sparse_network import lay_out_trees
 from tanbark.machine import thread_count
 from tanbark.params.boosting.trees import BOTH, LEAF, LEFT, RIGHT, Forest, Tree
-from tanbark.params.hierarchical.context_tree import ContextTree
+from tanbark.params.hierarchical.context_tree import ContextTree, restore
 from tanbark.params.network_file import FORMAT, VERSION, array_document, read_array, read_cpts, read_parents
 from tanbark.table import Schema
 from tanbark.table.schema_json import column_document, demand, is_number, read_column, read_list
@@ -179,8 +179,6 @@ def _read_member(document: Any, kinds: list[Coarsening]) -> Member:
 
 
 def _read_tree(document: Any, n_states: int, states: list[int]) -> ContextTree:
-    from tanbark.params.hierarchical import context_kernels
-
     parts = {name: read_array(document[name], "a tree", kind) for name, kind in WRITTEN.items()}
     children, starts, levels = parts["children"], parts["starts"], parts["levels"]
     counts, concentrations, depth = parts["counts"], parts["concentrations"], len(states)
@@ -198,7 +196,7 @@ def _read_tree(document: Any, n_states: int, states: list[int]) -> ContextTree:
         above[part[found]] = levels[level] + found // states[level]
     demand(concentrations.shape == (depth + 1,) and bool((concentrations > 0).all()), "a concentration is none")
     demand(bool((counts >= 0).all()), "a count of a tree is below 0")
-    totals, probabilities = context_kernels.restore(counts, concentrations, above, levels)
+    totals, probabilities = restore(counts, concentrations, above, levels)
     whole = np.allclose(probabilities.sum(axis=1), 1.0) and bool((probabilities > 0).all())
     demand(whole, "the counts of a tree make no distributions")
     return ContextTree(**parts, totals=totals, probabilities=probabilities)

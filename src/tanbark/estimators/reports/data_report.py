@@ -11,6 +11,7 @@ from typing import Any
 from tanbark.errors import SuspiciousColumnWarning
 from tanbark.estimators.reports.suspicious import WORDS, Seen
 from tanbark.table import Column, Schema
+from tanbark.table.written import example
 
 MOST_LINES, MOST_LABELS, MOST_CUTS = 60, 8, 6  # of a report as text
 HEADINGS = ("column", "kind", "states", "missing", "remarks")
@@ -34,6 +35,8 @@ class ColumnReport:
         Cut points between its intervals.
     finding : str, optional
         "identifier", "row number", "free text", "increasing" or "leak".
+    written : str
+        How text became its numbers, such as ".$" for "$1,234.50"; empty where it held numbers.
     """
 
     name: str
@@ -43,6 +46,7 @@ class ColumnReport:
     missing: int
     cuts: tuple[float, ...] = ()
     finding: str | None = None
+    written: str = ""
 
     @property
     def remarks(self) -> str:
@@ -53,6 +57,8 @@ class ColumnReport:
         if self.cuts:
             shown = ", ".join(f"{cut:.6g}" for cut in self.cuts[:MOST_CUTS])
             found.insert(0, f"cuts {shown}{', …' if len(self.cuts) > MOST_CUTS else ''}")
+        if self.written:
+            found.insert(0, f"text such as {example(self.written)!r} read as numbers")
         return "; ".join(found)
 
 
@@ -120,6 +126,7 @@ class DataReport:
                 {
                     "name": column.name, "kind": column.kind, "values": column.values, "states": column.states,
                     "missing": column.missing, "cuts": list(column.cuts), "finding": column.finding,
+                    **({"written": column.written} if column.written else {}),
                 }
                 for column in self.columns
             ],
@@ -195,7 +202,7 @@ def make_report(schema: Schema, seen: Seen) -> DataReport:
 def _column_report(name: str, column: Column | None, values: str, missing: int, finding: str | None) -> ColumnReport:
     if column is None:
         return ColumnReport(name, "left out", values, 0, missing, (), finding)
-    return ColumnReport(name, column.kind, values, column.n_states, missing, column.cuts, finding)
+    return ColumnReport(name, column.kind, values, column.n_states, missing, column.cuts, finding, column.written)
 
 
 def describe(

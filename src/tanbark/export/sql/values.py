@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tanbark.errors import InputError
 from tanbark.export.sql.text import Step, number, number_or_null, quote_name, quote_text, select_step
 from tanbark.table import Column, Schema
+from tanbark.table.written import example, pieces
 
 EXACT = 1 << 53  # whole numbers from here on are not all doubles
 TRUE, FALSE = "('true', 't')", "('false', 'f')"
@@ -74,7 +75,7 @@ class Rows:
                 read.append(f"{raw} AS tb_v{place}")
                 values.append(f"tb_v{place}")
             else:
-                read += [f"{raw} AS tb_x{place}", f"TRIM(CAST({raw} AS VARCHAR)) AS tb_u{place}"]
+                read += [f"{raw} AS tb_x{place}", f"{_text(column, raw)} AS tb_u{place}"]
                 values += [f"tb_u{place}"] * (self.strict or column.missing_state)
                 values.append(f"{_number(column, place)} AS tb_v{place}")
         relation = ".".join(quote_name(part) for part in self.table.split("."))
@@ -107,9 +108,23 @@ def _check(schema: Schema) -> None:
         msg = "Two columns differ in capitals only, which SQL does not distinguish. Rename one of them."
         raise InputError(msg)
     for column in schema.features:
+        if column.written.startswith(","):
+            msg = (
+                f"Column {column.name!r} was text such as {example(column.written)!r}, with points between thousands; "
+                "in a database they may be decimal. Convert it to numbers, and train again, to write SQL."
+            )
+            raise InputError(msg)
         if len({isinstance(level, str) for level in column.levels}) > 1:
             msg = f"Column {column.name!r} holds strings and numbers, which no column of a database can. Convert some."
             raise InputError(msg)
+
+
+def _text(column: Column, raw: str) -> str:
+    """Write the trimmed text of a column; of written numbers without their unit and the marks between thousands."""
+    found = f"CAST({raw} AS VARCHAR)"
+    for piece in pieces(column.written)[1:] if column.written else ():
+        found = f"REPLACE({found}, {quote_text(piece)}, '')" if piece else found
+    return f"TRIM({found})"
 
 
 def _is_textual(column: Column) -> bool:
@@ -126,6 +141,8 @@ def _number(column: Column, place: int) -> str:
     raw, text = f"tb_x{place}", f"tb_u{place}"
     if _is_large(column):
         return text
+    if column.written:
+        return number_or_null(text, text)
     if column.kind == "category" and set(column.levels) <= {0, 1}:
         low, found = (
             f"LOWER({text})",

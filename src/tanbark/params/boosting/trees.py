@@ -20,13 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import Array, Bools, Codes, Floats, Integers
-from tanbark.machine import raise_if_stopping, row_blocks, run_threads, thread_count
+from tanbark.machine import for_work, raise_if_stopping, row_blocks, run_threads, thread_count
 
 LEAF = -1
 LEFT, RIGHT, BOTH = range(3)  # where a missing value goes: BOTH where none was seen in training
 GAIN, FRACTION, COLUMN, THRESHOLD, MISSING = range(5)  # what is known of a split
 MOST_ENTRIES = 2**17  # of the sums over states that a tree is grown from
 MERGED_STATES = 64  # of an ordered column where there would be more entries
+INTERPRETED = 100_000  # nodes of trees, all rows together, that Python may pass while Numba would be imported
 NO_WEIGHTS = np.zeros(0)
 
 
@@ -226,8 +227,9 @@ def add_trees(forest: Forest, codes: Codes, logits: Floats, *, n_jobs: int | Non
     from tanbark.params.boosting import tree_kernels as kernels
 
     threads = thread_count(n_jobs)
+    add_values = for_work(kernels.add_values, len(logits) * len(forest.nodes.features), INTERPRETED)
 
     def work(top: int, bottom: int) -> None:
-        kernels.add_values(forest, codes, top, bottom, logits)
+        add_values(forest, codes, top, bottom, logits)
 
     run_threads(work, row_blocks(len(logits), threads), threads)

@@ -138,17 +138,6 @@ def _go_down(
 
 
 @kernel
-def restore(counts: Array, concentrations: Array, above: Array, levels: Array) -> tuple[Array, Array]:
-    """Return totals and probabilities from counts and concentrations, bit by bit those of :func:`shrink`."""
-    totals, probabilities = np.zeros(len(counts)), np.empty(counts.shape)
-    for v in range(len(counts)):
-        for k in range(counts.shape[1]):
-            totals[v] += counts[v, k]
-    _go_down(counts, totals, concentrations, above, levels, probabilities)
-    return totals, probabilities
-
-
-@kernel
 def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Array, Array]:
     """Estimate counts, totals, probabilities and concentrations of all contexts from the counts of rows.
 

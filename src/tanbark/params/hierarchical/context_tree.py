@@ -83,6 +83,22 @@ def fit_tree(
     return ContextTree(children, starts, sizes[columns], levels, *kernels.shrink(rows, above, levels)), contexts
 
 
+def restore(counts: Floats, concentrations: Floats, above: Array, levels: Array) -> tuple[Floats, Floats]:
+    """Return totals and probabilities from counts and concentrations, bit by bit those of ``fit_tree``.
+
+    Operations are those of the kernel, one level at a time; model files are read without waiting for a compiler.
+    """
+    totals = np.zeros(len(counts))
+    for column in counts.T:  # one after another: numpy's own sum has another order
+        totals += column
+    probabilities = np.empty(counts.shape)
+    probabilities[0] = (counts[0] + 0.5) / (totals[0] + concentrations[0])
+    for level in range(1, len(levels) - 1):
+        part, c = slice(levels[level], levels[level + 1]), concentrations[level]
+        probabilities[part] = (counts[part] + c * probabilities[above[part]]) / (totals[part, None] + c)
+    return totals, probabilities
+
+
 def cut_tree(tree: ContextTree, depth: int) -> ContextTree:
     """Return the contexts of at most ``depth`` parents, with the distributions that they have in the whole tree."""
     states = tree.states[:depth]

@@ -42,7 +42,7 @@ function findSeparator(text) {
 /* Code one value as Python does: its state, "missing", or "unknown". An interval includes its upper end. */
 function codeValue(column, text) {
   const shift = column.missing ? 1 : 0;
-  const trimmed = text.trim();
+  const trimmed = plainNumber(column, text.trim());
   const exact = column.kind === "category" ? column.levels.findIndex((level) => sameLevel(level, text, trimmed)) : -1;
   if (exact >= 0) return exact + shift;
   if (MISSING.has(trimmed.toLowerCase())) return shift ? 0 : "missing";
@@ -50,6 +50,13 @@ function codeValue(column, text) {
   const value = Number(trimmed);
   if (!Number.isFinite(value)) return "unknown";
   return column.cuts.filter((cut) => cut < value).length + shift;
+}
+
+/* Text without the unit and the marks between thousands, as in "$1,234.50", where a column is written so. */
+function plainNumber({ written }, text) {
+  if (!written) return text;
+  const [mark, ...removed] = written;
+  return removed.reduce((rest, piece) => (piece ? rest.split(piece).join("") : rest), text).replace(mark, ".");
 }
 
 function sameLevel(level, text, trimmed) {
