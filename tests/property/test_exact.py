@@ -99,7 +99,7 @@ def test_all_stages_find_the_optimum(seed, ess, weighted, general):
     learn = exact.learn_general if general else exact.learn_augmented
     counts = MemoryCounts(table)
     best = learn(counts, ess=ess, method="dp")
-    with mock.patch.object(listing, "SMALL_PARENTS", 1):
+    with mock.patch.multiple(listing, SMALL_PARENTS=1, ALL_SETS=0):
         found = [learn(MemoryCounts(table, n_jobs=jobs), ess=ess, method="ip") for jobs in (1, 2)]
     assert found[0].dag == found[1].dag
     assert found[0].score == approx(best.score, abs=1e-6)
@@ -113,7 +113,7 @@ def test_the_bound_holds_when_time_is_up(seed, ess, weighted):
     counts = MemoryCounts(make_table(rng, (*rng.integers(2, 4, 7), 2), int(rng.integers(1, 60)), weighted=weighted))
     best = exact.learn_augmented(counts, ess=ess, method="dp").score
     with (
-        warnings.catch_warnings(), mock.patch.object(listing, "SMALL_PARENTS", 1),
+        warnings.catch_warnings(), mock.patch.multiple(listing, SMALL_PARENTS=1, ALL_SETS=0),
         mock.patch.object(bounded_sets, "SLICE", 3),
     ):  # fmt: skip
         warnings.simplefilter("ignore", NotProvedWarning)

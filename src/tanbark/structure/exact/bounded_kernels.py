@@ -21,6 +21,7 @@ from tanbark.stopping import stopping
 
 ENTER, LEFT_OUT, TAKEN_IN = 0, 1, 2  # stages of a node of the search
 DEPTH, NODES, LISTED = 0, 1, 2  # places of a walk's numbers
+PAST = np.int64(1 << 60)  # above every key: the end of a run
 
 
 class Columns(NamedTuple):
@@ -54,16 +55,15 @@ class Child(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """Which sets are wanted: of at most ``most`` parents, whose score less their penalty is at least ``floor[0]``.
+    """Which sets are wanted: of at most ``most`` parents, whose score less their penalties is at least ``floor``.
 
-    A set pays ``penalties[k]`` if it meets the set ``clusters[k]``. With ``climb`` the floor rises to what is found.
+    A set pays ``penalties[k]`` if it meets the set ``clusters[k]``.
     """
 
     most: int
-    floor: Array
+    floor: float
     clusters: Array
     penalties: Array
-    climb: bool
 
 
 class Walk(NamedTuple):
@@ -214,36 +214,42 @@ def _leave_out(walk: Walk, d: int, columns: Columns, bits: int) -> None:
     states, rests, low = columns.states[d], columns.rests[d], (1 << bits) - 1
     groups, keys, counts, size = walk.groups[d], walk.keys[d], walk.counts[d], walk.sizes[d]
     groups_out, keys_out, counts_out = walk.groups[d + 1], walk.keys[d + 1], walk.counts[d + 1]
-    heads, tails = np.empty(columns.n_states[d], np.int64), np.empty(columns.n_states[d], np.int64)
+    n_states = columns.n_states[d]
+    heads, tails, fronts = np.empty(n_states, np.int64), np.empty(n_states, np.int64), np.empty(n_states, np.int64)
     out, start = 0, 0
     while start < size:
         group, runs, stop, state = groups[start], 0, start, -1
         while stop < size and groups[stop] == group:
-            here = states[keys[stop] >> bits]
+            key = keys[stop]
+            here, rest = states[key >> bits], np.int64(rests[key >> bits]) << bits | key & low
             if here != state:
-                if runs:
-                    tails[runs - 1] = stop
-                heads[runs], state = stop, here
+                heads[runs], fronts[runs], state = stop, rest, here
                 runs += 1
+            tails[runs - 1] = stop + 1
+            if runs == 1:  # kept as it is if there is no other run
+                groups_out[out], keys_out[out], counts_out[out] = group, rest, counts[stop]
+                out += 1
             stop += 1
-        tails[runs - 1] = stop
-        left, last = runs, -1
+        if runs > 1:
+            out -= tails[0] - start
+        left, last = runs if runs > 1 else 0, np.int64(-1)
         while left:
-            best, least = 0, np.int64(1) << 60
-            for run in range(runs):
-                if heads[run] < tails[run]:
-                    key = keys[heads[run]]
-                    key = np.int64(rests[key >> bits]) << bits | key & low
-                    if key < least:
-                        best, least = run, key
+            best, least = 0, fronts[0]
+            for run in range(1, runs):
+                if fronts[run] < least:
+                    best, least = run, fronts[run]
             i = heads[best]
-            heads[best] += 1
-            left -= heads[best] == tails[best]
             if least == last:
                 counts_out[out - 1] += counts[i]
             else:
                 groups_out[out], keys_out[out], counts_out[out], last = group, least, counts[i], least
                 out += 1
+            i += 1
+            heads[best] = i
+            if i == tails[best]:
+                fronts[best], left = PAST, left - 1
+            else:
+                fronts[best] = np.int64(rests[keys[i] >> bits]) << bits | keys[i] & low
         start = stop
     walk.sizes[d + 1] = out
 
@@ -325,7 +331,7 @@ def walk_sets(walk: Walk, columns: Columns, child: Child, more: Array, goal: Goa
             numbers[NODES] += 1
             numbers[LISTED] += _enter(walk, d, child, more[d], goal, listed)
             bound, penalty = walk.bounds[d], penalty_of(walk.members[d], goal)
-            within = bound > walk.best[d] + TIE and bound - penalty >= goal.floor[0] - TIE
+            within = bound > walk.best[d] + TIE and bound - penalty >= goal.floor - TIE
             if d == deepest or walk.parents[d] >= goal.most or not within:
                 numbers[DEPTH] -= 1
                 continue
@@ -360,9 +366,7 @@ def _enter(walk: Walk, d: int, child: Child, more: float, goal: Goal, listed: Li
     known = _best_within(walk.members[d], walk.best[d], listed, walk.numbers[LISTED])
     walk.best[d] = max(known, score)
     value = score - penalty_of(walk.members[d], goal)
-    if goal.climb:
-        goal.floor[0] = max(goal.floor[0], value)
-    if score <= known + TIE or value < goal.floor[0] - TIE:
+    if score <= known + TIE or value < goal.floor - TIE:
         return 0
     _insert(walk.members[d], score, listed, walk.numbers[LISTED])
     return 1

@@ -49,14 +49,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Floats
-from tanbark.machine import run_threads, thread_count
+from tanbark.machine import raise_if_stopping, run_threads, thread_count
 from tanbark.scores.dirichlet import make_term_cache
 from tanbark.structure.exact.subset_scores import CompleteRows
 
@@ -64,21 +64,20 @@ CACHED_SIZES = 256  # numbers of configurations whose log-gamma terms are cached
 PRODUCTS = 1 << 16  # n ln n is looked up to here
 FIRST_ROOM = 1024  # sets listed before the list is enlarged
 SLICE = 4096  # nodes between two looks at the clock
-FIRST_NODES, MORE_NODES = 1 << 16, 8  # nodes for a child in the first round, and how many times more in the next
+FIRST_NODES, MORE_NODES = 1 << 16, 4  # nodes for a child in the first round, and how many times more in the next
+FOUND_BYTES = 96  # memory per set listed, and sorted
+CACHE_BYTES = 40 << 20  # of log-gamma terms, per thread
 
 Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """The sets found for one child, by falling score.
-
-    ``floor`` is the least value that was wanted at last, and ``beyond`` bounds the values of sets not looked at.
-    """
+    """The sets found for one child, by falling score, and their values; ``beyond`` bounds the values of all others."""
 
     words: Words
     scores: Floats
-    floor: float
+    values: Floats
     beyond: float
     n_nodes: int
 
@@ -91,7 +90,6 @@ class Wanted:
     floor: float = -np.inf
     clusters: Words | None = None
     penalties: Floats | None = None
-    climb: bool = False
 
 
 class BoundedSearch:
@@ -113,68 +111,52 @@ class BoundedSearch:
         self.n_states = np.array([rows.cardinalities[c] for c in columns], np.int64)
         self.n_words = -(-self.n // 64)
 
-    def n_bytes(self) -> int:
-        """Return the bytes that the walks take which run at the same time."""
+    def _walk_bytes(self) -> int:
+        """Return the bytes of one walk: its tables by depth, its columns, its cache."""
         cells = len(self.counts)
-        walk = (self.n + 1) * cells * (8 + self.counts.itemsize) + self.n * cells * 8 + (40 << 20)
-        return self.threads * walk + self.codes.nbytes
+        return (self.n + 1) * cells * (8 + self.counts.itemsize) + self.n * cells * 8
+
+    def n_bytes(self, max_memory: float = np.inf) -> int:
+        """Return the bytes that the walks take: all of them at once, or where those are too many, the running ones."""
+        n_walks = self.n if self.n * self._walk_bytes() <= max_memory / 2 else self.threads
+        return n_walks * self._walk_bytes() + self.threads * CACHE_BYTES + self.codes.nbytes
 
     def run(
-        self, children: dict[int, Wanted], *, deadline: float, room: int, report: Callable[[str], None]
+        self, children: dict[int, Wanted], *, deadline: float, max_memory: float, report: Callable[[str], None]
     ) -> dict[int, Sets]:
         """Find the wanted sets of some children; those not finished at the deadline or without room are cut short.
 
-        A child that takes many nodes is put off, and begun anew with more of them: so the easy ones are done first.
+        Where all walks fit in memory, one that takes long is put off, so that the easy ones are done first.
 
         Parameters
         ----------
         children : dict of Wanted
         deadline : float
             By ``time.perf_counter``.
-        room : int
-            The most sets of one child.
+        max_memory : float
+            Bytes that walks and sets may take.
         report : callable
             Called with a line per round.
         """
+        room = max(1, int(max_memory / 2 / FOUND_BYTES / self.n))
+        keep = self.n * self._walk_bytes() <= max_memory / 2
+        tasks = {child: _Task(self, child, wanted) for child, wanted in sorted(children.items())}
         found: dict[int, Sets] = {}
-        left, budget, goals = sorted(children), FIRST_NODES, children
+        left, budget = list(tasks), FIRST_NODES if keep else np.inf
         while left:
-            tasks = [(child, goals[child], budget, deadline, room) for child in left]
-            done = run_threads(self._search, tasks, self.threads, long=True)
-            found.update(zip(left, done, strict=True))
-            goals = {child: replace(children[child], floor=found[child].floor) for child in left}
+            calls = [(tasks[child], budget, deadline, room) for child in left]
+            found.update(zip(left, run_threads(_Task.go_on, calls, self.threads, long=True), strict=True))
             left = [child for child in left if found[child].beyond > -np.inf and len(found[child].scores) < room]
             nodes = sum(sets.n_nodes for sets in found.values())
             listed = sum(len(sets.scores) for sets in found.values())
             report(f"{len(children) - len(left)} of {len(children)} columns, {nodes:,} nodes, {listed:,} parent sets")
             if time.perf_counter() >= deadline:
                 break
+            tasks = {child: tasks[child] for child in left}
             budget *= MORE_NODES
         return found
 
-    def _search(self, child: int, wanted: Wanted, budget: int, deadline: float, room: int) -> Sets:
-        """Walk through the sets of a child until all are found or limits are reached."""
-        from tanbark.structure.exact import bounded_kernels as kernels
-
-        columns, walk, more = self._begin(child)
-        of_child, goal = self._of_child(child), self._goal(wanted)
-        listed = kernels.Listed(np.zeros((FIRST_ROOM, self.n_words), np.uint64), np.zeros(FIRST_ROOM))
-        while True:
-            finished = kernels.walk_sets(walk, columns, of_child, more, goal, listed, SLICE)
-            n_listed = int(walk.numbers[kernels.LISTED])
-            if n_listed == len(listed.scores) < room:
-                listed = kernels.Listed(*(np.concatenate([part, np.zeros_like(part)]) for part in listed))
-            spent = walk.numbers[kernels.NODES] >= budget or time.perf_counter() >= deadline
-            if finished or spent or n_listed >= room:
-                break
-        beyond = -np.inf
-        for d in range(0 if finished else int(walk.numbers[kernels.DEPTH]) + 1):
-            if walk.stages[d] != kernels.TAKEN_IN:
-                beyond = max(beyond, walk.bounds[d] - kernels.penalty_of(walk.members[d], goal))
-        words, scores = listed.words[:n_listed].copy(), listed.scores[:n_listed].copy()
-        return Sets(words, scores, float(goal.floor[0]), beyond, int(walk.numbers[kernels.NODES]))
-
-    def _of_child(self, child: int) -> Any:
+    def of_child(self, child: int) -> Any:
         """Gather what the kernels read of a child, with a cache of its own."""
         from tanbark.structure.exact import bounded_kernels as kernels
 
@@ -185,14 +167,6 @@ class BoundedSearch:
             states, (states - 1).bit_length(), self.n_labels, total, self.ess, self.whole, self.unit, cache,
             n * np.log(np.maximum(n, 1)),
         )  # fmt: skip
-
-    def _goal(self, wanted: Wanted) -> Any:
-        from tanbark.structure.exact import bounded_kernels as kernels
-
-        none = np.zeros((0, self.n_words), np.uint64), np.zeros(0)
-        clusters = none[0] if wanted.clusters is None else wanted.clusters
-        penalties = none[1] if wanted.penalties is None else wanted.penalties
-        return kernels.Goal(wanted.most, np.array([wanted.floor]), clusters, penalties, wanted.climb)
 
     def _order(self, child: int) -> list[int]:
         """Order the other columns by what they tell of the child, most first: taken in they raise the score to beat,
@@ -206,7 +180,7 @@ class BoundedSearch:
                 told[column] = _n_log_n(table) - _n_log_n(table.sum(axis=1))
         return sorted(told, key=lambda column: (-told[column], column))
 
-    def _begin(self, child: int) -> tuple[Any, Any, Floats]:
+    def begin(self, child: int) -> tuple[Any, Any, Floats]:
         """Number what rows hold from each depth on, and set up the root of a walk."""
         from tanbark.structure.exact import bounded_kernels as kernels
 
@@ -244,6 +218,54 @@ class BoundedSearch:
             np.full(m + 1, np.inf), np.zeros(3, np.int64),
         )  # fmt: skip
         return walk
+
+
+class _Task:
+    """The walk through the sets of one child, which may be interrupted and gone on with."""
+
+    def __init__(self, search: BoundedSearch, child: int, wanted: Wanted) -> None:
+        self.search, self.child, self.wanted = search, child, wanted
+        self.state: tuple[Any, ...] | None = None
+
+    def go_on(self, budget: float, deadline: float, room: int) -> Sets:
+        """Go on until all sets are found, or so many nodes are visited, or time or room is used up."""
+        from tanbark.structure.exact import bounded_kernels as kernels
+
+        columns, walk, more, listed = self._begun() if self.state is None else self.state
+        of_child, goal = self.search.of_child(self.child), self._goal()
+        stop, finished = walk.numbers[kernels.NODES] + budget, False
+        while not finished and walk.numbers[kernels.NODES] < stop:
+            finished = kernels.walk_sets(walk, columns, of_child, more, goal, listed, SLICE)
+            raise_if_stopping()
+            n_listed = int(walk.numbers[kernels.LISTED])
+            if n_listed == len(listed.scores):
+                if n_listed >= room:
+                    break
+                listed = kernels.Listed(*(np.concatenate([part, np.zeros_like(part)]) for part in listed))
+            if time.perf_counter() >= deadline:
+                break
+        self.state = None if finished or budget == np.inf else (columns, walk, more, listed)
+        beyond = -np.inf
+        for d in range(0 if finished else int(walk.numbers[kernels.DEPTH]) + 1):
+            if walk.stages[d] != kernels.TAKEN_IN:
+                beyond = max(beyond, walk.bounds[d] - kernels.penalty_of(walk.members[d], goal))
+        words, scores = listed.words[:n_listed].copy(), listed.scores[:n_listed].copy()
+        pays = np.array([kernels.penalty_of(members, goal) for members in words]).reshape(n_listed)
+        return Sets(words, scores, scores - pays, beyond, int(walk.numbers[kernels.NODES]))
+
+    def _begun(self) -> tuple[Any, ...]:
+        from tanbark.structure.exact import bounded_kernels as kernels
+
+        room = np.zeros((FIRST_ROOM, self.search.n_words), np.uint64), np.zeros(FIRST_ROOM)
+        return (*self.search.begin(self.child), kernels.Listed(*room))
+
+    def _goal(self) -> Any:
+        from tanbark.structure.exact import bounded_kernels as kernels
+
+        wanted, none = self.wanted, (np.zeros((0, self.search.n_words), np.uint64), np.zeros(0))
+        clusters = none[0] if wanted.clusters is None else wanted.clusters
+        penalties = none[1] if wanted.penalties is None else wanted.penalties
+        return kernels.Goal(wanted.most, float(wanted.floor), clusters, penalties)
 
 
 def _n_log_n(table: NDArray[Any]) -> float:

@@ -1,14 +1,17 @@
 """The candidate parent sets of an exact search, in stages: small sets, penalties for cycles, then all that may matter.
 
 1. List the sets of few parents, and relax the choice among them: that gives a network, and penalties for clusters.
-2. Find each column's best value, its score less penalties, over all sets of parents: their sum bounds every network.
-3. List the sets whose value is within the gap of the best; no other is in a network better than the one known.
+2. List the sets whose value, score less penalties, is not far below the best of the few. The best values of all columns
+   add up to a bound on every network.
+3. Where the gap between that bound and the known network is wider than the values that were listed, list again.
 
-Stages 2 and 3 are the branch and bound of ``bounded_sets``, where the proofs are.
+No other set is in a network better than the one known. The branch and bound of stage 2 and the proofs are in
+``bounded_sets``.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,17 +21,19 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Floats
 from tanbark.errors import TableTooLargeError
-from tanbark.structure.exact.bounded_sets import BoundedSearch, Wanted, Words
+from tanbark.structure.exact.bounded_sets import BoundedSearch, Sets, Wanted, Words
 from tanbark.structure.exact.branch_and_cut import Solution, relax
 from tanbark.structure.exact.parent_sets import Candidates, n_small_sets, small_families
 from tanbark.structure.exact.subset_scores import CompleteRows
 
 SMALL_SETS = 100_000  # sets of columns that may be counted for the first stage
 SMALL_PARENTS = 3
-RELAXING, VALUING, LISTING = 0.15, 0.5, 0.8  # fractions of the time after which each stage ends
+ALL_SETS = 5_000_000  # where there are no more sets of up to max_parents parents, all of them are counted
+SET_BYTES, FAMILY_BYTES = 14, 19  # memory per set and per family of the largest size
+RELAXING, LISTING = 0.15, 0.8  # fractions of the time after which stages end
+MARGIN = 1e-3  # of the score: how much larger sets may add to the gap before they are listed again
 SLACK = 1e-6  # what rounding may hide of a value
 GIB = 1 << 30
-FOUND_BYTES = 96  # memory per set listed, and sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +83,7 @@ class Lister:
 
     def run(self) -> Listing:
         """List the candidates."""
-        few = SMALL_PARENTS
-        while few > 1 and n_small_sets(self.n, few) > SMALL_SETS:
-            few -= 1
-        few = min(few, self.most)
+        few = self._few()
         small = small_families(
             self.rows, self.columns, given=self.given, ess=self.ess, max_parents=few, n_jobs=self.n_jobs,
             report=self.report,
@@ -93,22 +95,25 @@ class Lister:
         left = None if self.limit is None else max(self._end_of(RELAXING) - time.perf_counter(), 0.0)
         relaxed = relax(small, time_limit=left, report=self.report)
         self.note("relaxed", relaxed.score, np.inf)
-        wanted = [self._wanted(child, relaxed) for child in range(self.n)]
-        values, nodes = self._values(search, small, relaxed, wanted)
-        bound = float(values.sum() + relaxed.constant)
-        self.note("values", relaxed.score, bound)
-        floors = values - max(bound - relaxed.score, 0.0) - SLACK
-        wanted = [replace(goal, floor=float(floor)) for goal, floor in zip(wanted, floors, strict=True)]
-        return self._list(search, small, relaxed, wanted, values, nodes)
+        return self._list(search, small, relaxed)
+
+    def _few(self) -> int:
+        """Return the most parents of the sets of the first stage: all that there are, if it is not too many sets."""
+        needed = math.comb(self.n, self.most + 1) * (SET_BYTES + FAMILY_BYTES * (self.most + 1))
+        if n_small_sets(self.n, self.most) <= ALL_SETS and needed <= self.max_memory:
+            return self.most
+        few = min(SMALL_PARENTS, self.most)
+        while few > 1 and n_small_sets(self.n, few) > SMALL_SETS:
+            few -= 1
+        return few
 
     def _check_memory(self, search: BoundedSearch) -> None:
-        needed = search.n_bytes()
+        needed = search.n_bytes(self.max_memory)
         if needed > self.max_memory:
             msg = (
                 f"Listing the parent sets of {self.n} columns takes {needed / GIB:,.2f} GiB for {len(search.counts):,} "
                 f"different rows, above the {self.max_memory / GIB:,.2f} GiB that it may take (max_memory). Raise "
-                f"max_memory, give max_parents of at most {SMALL_PARENTS}, drop columns, or use RAIANB or RAIGBN, "
-                "which take little."
+                "max_memory, give max_parents of 1 or 2, drop columns, or use RAIANB or RAIGBN, which take little."
             )
             raise TableTooLargeError(msg)
 
@@ -117,44 +122,44 @@ class Lister:
         mine = relaxed.clusters[:, child] & (relaxed.multipliers > 0)
         return Wanted(self.most, clusters=pack(relaxed.clusters[mine]), penalties=relaxed.multipliers[mine])
 
-    def _values(
-        self, search: BoundedSearch, small: Candidates, relaxed: Solution, wanted: list[Wanted]
-    ) -> tuple[Floats, int]:
-        """Return the best value of every column, or a bound on it, and the nodes that took."""
-        floors = np.full(self.n, -np.inf)
-        used = relaxed.multipliers > 0
-        pays = relaxed.multipliers[used] @ (
-            relaxed.clusters[used][:, small.child] & (small.member @ relaxed.clusters[used].T).T
-        )
-        np.maximum.at(floors, small.child, small.score - pays)
-        goals = {c: replace(wanted[c], floor=float(floors[c]), climb=True) for c in range(self.n)}
-        found = search.run(goals, deadline=self._end_of(VALUING), room=self._room(), report=self._say("best values"))
-        values = np.array([max(found[child].floor, found[child].beyond) for child in range(self.n)])
-        return values, sum(sets.n_nodes for sets in found.values())
+    def _best_values(self, small: Candidates, relaxed: Solution) -> Floats:
+        """Return the best value of every column among the small sets."""
+        best = np.full(self.n, -np.inf)
+        clusters, costs = relaxed.clusters, relaxed.multipliers
+        meets = clusters[:, small.child] & (small.member @ clusters.T).T
+        np.maximum.at(best, small.child, small.score - costs @ meets)
+        return best
 
-    def _list(
-        self, search: BoundedSearch, small: Candidates, relaxed: Solution, wanted: list[Wanted], values: Floats,
-        nodes: int,
-    ) -> Listing:  # fmt: skip
-        """List the sets of the columns whose values are within the gap."""
-        found = search.run(
-            dict(enumerate(wanted)), deadline=self._end_of(LISTING), room=self._room(), report=self._say("parent sets")
-        )
-        bound = float(values.sum() + relaxed.constant)
-        beyond = np.array([found[child].beyond for child in range(self.n)])
+    def _list(self, search: BoundedSearch, small: Candidates, relaxed: Solution) -> Listing:
+        """List the sets whose values are within the gap."""
+        values = self._best_values(small, relaxed)
+        slack = max(values.sum() + relaxed.constant - relaxed.score, 0.0) + MARGIN * abs(relaxed.score)
+        goals = {child: self._wanted(child, relaxed) for child in range(self.n)}
+        found: dict[int, Sets] = {}
+        floors, nodes, again = np.full(self.n, np.inf), 0, list(goals)
+        while again:
+            floors[again] = values[again] - slack
+            wanted = {child: replace(goals[child], floor=float(floors[child])) for child in again}
+            fresh = search.run(
+                wanted, deadline=self._end_of(LISTING), max_memory=self.max_memory, report=self.report
+            )  # fmt: skip
+            nodes += sum(sets.n_nodes for sets in fresh.values())
+            found.update(fresh)
+            values = np.array([max(values[c], found[c].values.max(initial=-np.inf), found[c].beyond) for c in goals])
+            bound = float(values.sum() + relaxed.constant)
+            self.note("parent sets", relaxed.score, bound)
+            slack = max(bound - relaxed.score, 0.0) + SLACK
+            late = time.perf_counter() >= self._end_of(LISTING)
+            again = [c for c in goals if values[c] - slack < floors[c] and not late and found[c].beyond == -np.inf]
+        # sets below their column's floor, and those that were not looked at
+        beyond = np.array([max(floors[c], found[c].beyond) for c in goals])
+        beyond = np.where(values - slack < floors, beyond, [found[c].beyond for c in goals])
         unlisted = float((bound - values + np.minimum(beyond, values)).max())
-        child = np.concatenate([np.full(len(found[c].scores), c) for c in range(self.n)])
-        score = np.concatenate([found[c].scores for c in range(self.n)])
-        member = np.concatenate([unpack(found[c].words, self.n) for c in range(self.n)])
-        nodes += sum(sets.n_nodes for sets in found.values())
+        child = np.concatenate([np.full(len(found[c].scores), c) for c in goals])
+        score = np.concatenate([found[c].scores for c in goals])
+        member = np.concatenate([unpack(found[c].words, self.n) for c in goals])
         candidates = with_others(Candidates.sorted(child, score, member), small, relaxed)
-        return Listing(candidates, bound, unlisted, relaxed.order, nodes, search.n_bytes())
-
-    def _room(self) -> int:
-        return max(1, int(self.max_memory / 2 / FOUND_BYTES / self.n))
-
-    def _say(self, stage: str) -> Callable[[str], None]:
-        return lambda line: self.report(f"{stage}: {line}")
+        return Listing(candidates, bound, unlisted, relaxed.order, nodes, search.n_bytes(self.max_memory))
 
 
 def with_others(found: Candidates, small: Candidates, relaxed: Solution) -> Candidates:
