@@ -24,7 +24,7 @@ from tanbark.arrays import Bools, Floats, Integers
 from tanbark.machine import run_threads
 from tanbark.structure.exact import kernels
 from tanbark.structure.exact.cluster_cuts import violated_clusters
-from tanbark.structure.exact.parent_sets import Candidates
+from tanbark.structure.exact.parent_sets import Candidates, pack
 
 CLOSE = 1e-7  # bounds and scores nearer than this are equal
 RESTARTS = 60
@@ -96,7 +96,7 @@ class _Program:
         self.child, self.score, self.member = candidates.child, candidates.score, candidates.member
         self.n = candidates.n_columns
         self.starts = np.searchsorted(self.child, np.arange(self.n + 1))
-        self.words = _words(self.member)
+        self.words = pack(self.member)
         self.stop = np.inf if time_limit is None else time.perf_counter() + time_limit
         self.report, self.reported = report, time.perf_counter()
         self.clusters = np.zeros((0, self.n), bool)
@@ -293,11 +293,3 @@ class _Program:
         score = float(self.score[np.sort(picked)].sum())
         if score > self.best:
             self.best, self.chosen = score, picked
-
-
-def _words(member: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Pack rows of members into words of 64 bits."""
-    n_words = -(-member.shape[1] // 64)
-    padded = np.zeros((len(member), 64 * n_words), bool)
-    padded[:, : member.shape[1]] = member
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64).reshape(len(member), n_words)

@@ -100,7 +100,8 @@ def learn_augmented(
         Bytes that the tables may take; by default half of the free memory. A search that needs more raises an error
         before anything is allocated.
     time_limit : float, optional
-        Seconds for the integer programme; it then returns the best network so far and how much better one may be.
+        Seconds for listing parent sets and for the integer programme; then the best network so far is returned, with
+        a warning that reports how much better one may be.
     verbose : bool
         Report each stage and its seconds.
 
@@ -109,7 +110,7 @@ def learn_augmented(
     Columns with one state take no part. Rows with missing values are left out of the search. Of networks with the same
     score the lowest columns come last, with the fewest parents. Silander and Myllymäki (2006), A simple approach for
     finding the globally optimal Bayesian network structure; for augmented networks Sugahara and Ueno (2021); for the
-    integer programme Bartlett and Cussens (2017).
+    integer programme Bartlett and Cussens (2017); for the parent sets that it chooses from, ``bounded_sets``.
     """
     schema = counts.schema
     features = tuple(i for i in range(schema.target) if schema.cardinalities[i] > 1)

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Floats
 from tanbark.errors import TableTooLargeError
-from tanbark.structure.exact.bounded_sets import BoundedSearch, Sets, Wanted, Words
+from tanbark.structure.exact.bounded_sets import BoundedSearch, Sets, Wanted
 from tanbark.structure.exact.branch_and_cut import Solution, relax
-from tanbark.structure.exact.parent_sets import Candidates, n_small_sets, small_families
+from tanbark.structure.exact.parent_sets import Candidates, n_small_sets, pack, small_families, unpack
 from tanbark.structure.exact.subset_scores import CompleteRows
 
 SMALL_SETS = 100_000  # sets of columns that may be counted for the first stage
@@ -31,7 +31,7 @@ SMALL_PARENTS = 3
 ALL_SETS = 5_000_000  # where there are no more sets of up to max_parents parents, all of them are counted
 SET_BYTES, FAMILY_BYTES = 14, 19  # memory per set and per family of the largest size
 RELAXING, LISTING = 0.15, 0.8  # fractions of the time after which stages end
-MARGIN = 1e-3  # of the score: how much larger sets may add to the gap before they are listed again
+MARGIN = 1e-2  # of the score: how much larger sets may add to the gap before they are listed again
 SLACK = 1e-6  # what rounding may hide of a value
 GIB = 1 << 30
 
@@ -171,16 +171,3 @@ def with_others(found: Candidates, small: Candidates, relaxed: Solution) -> Cand
     _, first = np.unique(np.column_stack([child, member]), axis=0, return_index=True)
     first.sort()
     return Candidates.sorted(child[first], score[first], member[first])
-
-
-def pack(member: NDArray[np.bool_]) -> Words:
-    """Pack rows of members into words of 64 bits."""
-    n_words = -(-member.shape[1] // 64)
-    padded = np.zeros((len(member), 64 * n_words), bool)
-    padded[:, : member.shape[1]] = member
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64).reshape(len(member), n_words)
-
-
-def unpack(words: Words, n: int) -> NDArray[np.bool_]:
-    """Unpack words into rows of n members."""
-    return np.unpackbits(words.view(np.uint8), axis=1, count=n, bitorder="little").astype(bool)

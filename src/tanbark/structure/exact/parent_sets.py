@@ -48,6 +48,19 @@ class Candidates:
         return self.member.shape[1]
 
 
+def pack(member: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack rows of members into words of 64 bits."""
+    n_words = -(-member.shape[1] // 64)
+    padded = np.zeros((len(member), 64 * n_words), bool)
+    padded[:, : member.shape[1]] = member
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64).reshape(len(member), n_words)
+
+
+def unpack(words: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
+    """Unpack words into rows of n members."""
+    return np.unpackbits(words.view(np.uint8), axis=1, count=n, bitorder="little").astype(bool)
+
+
 def small_families(
     rows: CompleteRows, columns: tuple[int, ...], *, given: int | None, ess: float, max_parents: int,
     n_jobs: int | None, report: Callable[[str], None],

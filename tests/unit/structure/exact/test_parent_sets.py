@@ -5,7 +5,7 @@ import pytest
 
 from strategies import make_table
 from tanbark.counts import MemoryCounts
-from tanbark.structure.exact.parent_sets import n_small_sets, small_families
+from tanbark.structure.exact.parent_sets import n_small_sets, pack, small_families, unpack
 from tanbark.structure.exact.subset_scores import CompleteRows
 
 
@@ -34,3 +34,8 @@ def test_few_parents():
     assert few.member.sum(axis=1).max() == 1
     assert not none.member.any()
     assert n_small_sets(5, 1) == 15
+
+
+def test_sets_are_packed_and_unpacked():
+    member = np.random.default_rng(0).random((5, 70)) < 0.5
+    assert (unpack(pack(member), 70) == member).all()
