@@ -128,8 +128,10 @@ def told_of(options: argparse.Namespace, rows: list[dict], curve: list[dict]) ->
     """Gather results with versions and machine; those of tables and cases not run now are kept from the file."""
     old = json.loads(options.out.read_text()) if options.out.exists() else {}
     given = ["PYTHON" if word in (options.pomegranate, options.causal_learn) else word for word in sys.argv[1:]]
+    command = " ".join(["python -m benchmarks.speed.exact", *given])
     return {
-        "command": " ".join(["python -m benchmarks.speed.exact", *given]),
+        "command": command if rows else old.get("command"),
+        "curve_command": command if curve else old.get("curve_command"),
         "tanbark": tb.__version__, "python": sys.version.split()[0], "numpy": np.__version__,
         "machine": platform.machine(), "cores": os.cpu_count(), "load": os.getloadavg()[0],
         "results": rows or old.get("results", []), "curve": merged(old.get("curve", []), curve),

@@ -101,8 +101,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def table(rows: list[dict[str, object]]) -> str:
     """Write the table of the page."""
     lines = [
-        "| rows from | features | rows | method | clock, s | processor, s | GiB | sets to choose from | outcome |",
-        "|---|--:|--:|---|--:|--:|--:|--:|---|",
+        "| rows from | features | rows | method | clock, s | processor, s | GiB | sets | most parents | outcome |",
+        "|---|--:|--:|---|--:|--:|--:|--:|--:|---|",
     ]
     for row in rows:
         name = str(row["case"]).rsplit("-", 1)[0]
@@ -110,7 +110,7 @@ def table(rows: list[dict[str, object]]) -> str:
         sets = f"{row['candidates']:,}" if row["method"] == "ip" else "all"
         lines.append(
             f"| {name} | {row['features']} | {row['rows']:,} | {row['method']} | {row['seconds']:,.1f} | "
-            f"{row['cpu_seconds']:,.1f} | {row['gib']:.2f} | {sets} | {outcome} |"
+            f"{row['cpu_seconds']:,.1f} | {row['gib']:.2f} | {sets} | {row['most_parents']} | {outcome} |"
         )
     return "\n".join(lines) + "\n"
 

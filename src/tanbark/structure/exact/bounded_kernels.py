@@ -160,7 +160,7 @@ def _cost_of_group(
             cost += apart
     if n_mixed > 1:
         cost = min(cost, entropy + excess + log_r + math.log(r * (a + 1) / a) - 2 * math.log(2.0))
-    return max(cost, by_states)
+    return max(cost, by_states)  # type: ignore[no-any-return]  # a term of an array
 
 
 @kernel

@@ -120,7 +120,8 @@ def learn_augmented(
         parents[node] = found
     alone = subset_scores(search.rows, (schema.target,), given=None, ess=search.ess, n_jobs=1)
     prior = float(alone[1] - alone[0])
-    report = replace(search.report, bound=search.report.bound + prior)
+    history = tuple(replace(step, score=step.score + prior, bound=step.bound + prior) for step in search.report.history)
+    report = replace(search.report, bound=search.report.bound + prior, history=history)
     return Learnt(Dag.augmented(schema.names, parents), search.total + prior, report=report)
 
 
