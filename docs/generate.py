@@ -41,8 +41,11 @@ NOTES = {
     "pc-gbn": ("As `pc-anb`, with the class as one column of many.", "grows with the order of the tests"),
     "mmhc-anb": ("As `ban` over hundreds of features.", "tests of up to 2^k sets of k candidates, then as `ban`"),
     "mmhc-gbn": ("As `hill-climb` over hundreds of columns.", "as `mmhc-anb`, then as `hill-climb`"),
-    "exact-anb": ("Up to about 25 features, and the best graph is wanted, proved.", "O(n² 2ⁿ) time, O(2ⁿ) memory"),
-    "exact-gbn": ("As `exact-anb`, over all columns.", "O(n² 2ⁿ) time, O(2ⁿ) memory"),
+    "exact-anb": (
+        "Up to about 30 features, and the best graph is wanted, proved; see the guide to exact search.",
+        "O(n² 2ⁿ) time, O(2ⁿ) memory up to about 25 columns; beyond, as much as the rows leave to prune",
+    ),
+    "exact-gbn": ("As `exact-anb`, over all columns.", "as `exact-anb`"),
     "acll-tan": ("As `tan`, with a tree chosen for the class's sake.", "O(Nn²)"),
     "bnc2p": ("Prediction matters, not the joint; n is moderate.", "O(N c n) for each of the arcs tried at a step"),
     "cmdl-gbn": ("As `bnc2p`, with a penalty instead of a limit of parents.", "as `bnc2p`"),

@@ -1,12 +1,15 @@
 """Exact search beside other exact learners: the same binary tables, one run, seconds and optima.
 
     python -m benchmarks.speed.exact --pomegranate PYTHON --causal-learn PYTHON [--sizes 12 16 20] [--limit 600]
+    python -m benchmarks.speed.exact --sizes --cases alarm-30 kr-vs-kp-36 [--networks FOLDER] [--data FOLDER]
+    python -m benchmarks.speed.exact --page     # writes the table of docs/guides/exact_search.md
 
 A peer is run by the interpreter that has it, in a process of its own, once per table; past the limit it is stopped.
 Each looks for the best network by its own score (pomegranate: minimum description length; causal-learn: the BIC of
 Gaussian variables), so the optima are compared where they can be: causal-learn's search is run once more with our BDeu
 put in the place of its score, and pomegranate's network is compared with the optimum of its own score, found by our
-dynamic programme. pygobnilp needs the Gurobi solver and its licence, and is not run.
+dynamic programme. pygobnilp needs the Gurobi solver and its licence, and is not run. ``--cases`` are those of
+``exact_curve``: columns against seconds and memory. What is not measured again stays in the file.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from pathlib import Path
 import numpy as np
 
 import tanbark as tb
+from benchmarks.speed import exact_curve
 from benchmarks.speed.exact_peers import PEERS
 from benchmarks.speed.rai import chain, count
 from tanbark.counts import CountEngine
@@ -32,6 +36,7 @@ from tanbark.structure.exact import kernels
 from tanbark.structure.exact import learn as exact
 
 SCRIPT = Path(__file__).with_name("exact_peers.py")
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "exact_search.md"
 
 
 def ask(peer: str, python: str, table: Path, limit: float) -> dict[str, object]:
@@ -112,30 +117,57 @@ def judge(peer: str, answer: dict, codes: np.ndarray, counts: CountEngine, best:
         answer["same_optimum"] = abs(answer["mdl"] - answer["best_mdl"]) < 1e-6
 
 
+def write_page(told: dict) -> None:
+    """Put the table of the curve between the marks of the page."""
+    begin, end = "<!-- curve -->\n", "<!-- end of curve -->"
+    head, rest = PAGE.read_text(encoding="utf-8").split(begin)
+    PAGE.write_text(head + begin + exact_curve.table(told["curve"]) + end + rest.split(end)[1], encoding="utf-8")
+
+
+def told_of(options: argparse.Namespace, rows: list[dict], curve: list[dict]) -> dict:
+    """Gather results with versions and machine; those of tables and cases not run now are kept from the file."""
+    old = json.loads(options.out.read_text()) if options.out.exists() else {}
+    given = ["PYTHON" if word in (options.pomegranate, options.causal_learn) else word for word in sys.argv[1:]]
+    command = " ".join(["python -m benchmarks.speed.exact", *given])
+    return {
+        "command": command if rows else old.get("command"),
+        "curve_command": command if curve else old.get("curve_command"),
+        "tanbark": tb.__version__, "python": sys.version.split()[0], "numpy": np.__version__,
+        "machine": platform.machine(), "cores": os.cpu_count(), "load": os.getloadavg()[0],
+        "results": rows or old.get("results", []), "curve": merged(old.get("curve", []), curve),
+    }  # fmt: skip
+
+
+def merged(old: list[dict], new: list[dict]) -> list[dict]:
+    """Replace the cases that were measured again."""
+    fresh = {row["case"]: row for row in new if "failed" not in row}
+    kept = [fresh.pop(row["case"], row) for row in old]
+    return [*kept, *fresh.values()]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pomegranate", metavar="PYTHON")
     parser.add_argument("--causal-learn", metavar="PYTHON")
     parser.add_argument("--sizes", nargs="*", type=int, default=[12, 16, 20])
     parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds that a peer may take for a table")
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds that a peer, or a search, may take")
     parser.add_argument("--out", type=Path, default=Path("docs/numbers/speed_exact.json"))
+    parser.add_argument("--page", action="store_true", help="only write the table of the page from the file")
+    exact_curve.add_options(parser)
+    parser.set_defaults(cases=[])
     options = parser.parse_args()
-    pythons = {"pomegranate": options.pomegranate, "causal-learn": options.causal_learn}
-    peers = {peer: pythons[peer.split(" ")[0]] for peer in PEERS if pythons[peer.split(" ")[0]]}
-    exact.learn_general(count(chain(8, 200), None))  # kernels are compiled once, before the clock runs
-    rows = [compare(n, options.rows, peers, options.limit) for n in options.sizes]
-    told = {
-        "command": "python -m benchmarks.speed.exact " + " ".join(
-            f"--{name} PYTHON" for name, python in pythons.items() if python
-        ) + f" --sizes {' '.join(map(str, options.sizes))} --rows {options.rows} --limit {options.limit:.0f}",
-        "tanbark": tb.__version__, "python": sys.version.split()[0], "numpy": np.__version__,
-        "machine": platform.machine(), "cores": os.cpu_count(), "results": rows,
-    }  # fmt: skip
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    temporary = options.out.with_suffix(".tmp")
-    temporary.write_text(json.dumps(told, indent=1) + "\n")
-    temporary.replace(options.out)
+    if not options.page:
+        pythons = {"pomegranate": options.pomegranate, "causal-learn": options.causal_learn}
+        peers = {peer: pythons[peer.split(" ")[0]] for peer in PEERS if pythons[peer.split(" ")[0]]}
+        exact.learn_general(count(chain(8, 200), None))  # kernels are compiled once, before the clock runs
+        rows = [compare(n, options.rows, peers, options.limit) for n in options.sizes]
+        told = told_of(options, rows, exact_curve.curve(options))
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        temporary = options.out.with_suffix(".tmp")
+        temporary.write_text(json.dumps(told, indent=1) + "\n")
+        temporary.replace(options.out)
+    write_page(json.loads(options.out.read_text()))
 
 
 if __name__ == "__main__":

@@ -174,7 +174,10 @@ OPTIONS: dict[str, Option] = {
         ':class:`ShrinkageTest` or :class:`PermutationTest`; for short "bayes-factor", "g2", "x2", "shrinkage" or '
         '"permutation". {test}',
     ),
-    "time_limit": Option("float", "Seconds for the integer programme; if it ends early, it warns and reports the gap."),
+    "time_limit": Option(
+        "float",
+        "Seconds for listing parent sets and for the integer programme; if they end early, a warning reports the gap.",
+    ),
     "tol": Option("float", "When to stop: the least improvement that is worth another step."),
     "verbose": Option(
         "bool",

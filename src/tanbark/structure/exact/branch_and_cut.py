@@ -20,11 +20,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Floats, Integers
+from tanbark.arrays import Bools, Floats, Integers
 from tanbark.machine import run_threads
 from tanbark.structure.exact import kernels
 from tanbark.structure.exact.cluster_cuts import violated_clusters
-from tanbark.structure.exact.parent_sets import Candidates
+from tanbark.structure.exact.parent_sets import Candidates, pack
 
 CLOSE = 1e-7  # bounds and scores nearer than this are equal
 RESTARTS = 60
@@ -34,48 +34,80 @@ REPORT_SECONDS = 2.0
 USED = 1e-9  # fractions and multipliers above this count as positive
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
-    """The best choice of parent sets that was found, its score, and a score that no choice exceeds."""
+    """The best choice of parent sets that was found, its score, and a score that no choice exceeds.
+
+    ``clusters`` and ``multipliers`` are those of the best bound of the first linear programmes, and ``constant`` is
+    the sum of multiplier times (size - 1): with the multipliers as penalties of sets that meet a cluster of their
+    child, the best values of all nodes and the constant add up to a bound.
+    """
 
     chosen: Integers
     score: float
     bound: float
+    order: Integers
+    chosen_child: Integers
+    chosen_score: Floats
+    chosen_member: Bools
+    clusters: Bools
+    multipliers: Floats
+
+    @property
+    def constant(self) -> float:
+        """What the multipliers add to the sum of the best values."""
+        return float(self.multipliers @ (self.clusters.sum(axis=1) - 1.0))
 
 
-def solve(candidates: Candidates, *, time_limit: float | None, report: Callable[[str], None]) -> Solution:
+def solve(
+    candidates: Candidates, *, time_limit: float | None, report: Callable[[str], None],
+    order: Integers | None = None, note: Callable[[str, float, float], None] = lambda stage, score, bound: None,
+) -> Solution:  # fmt: skip
     """Choose one candidate set per node so that no cycle arises and the scores add up to the most.
 
     Parameters
     ----------
     candidates : Candidates
-        Each node's list has the empty set.
+        Each node's list has a set for every order, such as the empty one, or all sets of one network.
     time_limit : float, optional
         Seconds after which the best choice so far is returned, with its bound.
     report : callable
         Called with a line about the bounds every few seconds.
+    order : array, optional
+        An order to begin with.
+    note : callable
+        Called with "search", score and bound whenever one of them is better than before.
     """
-    return _Program(candidates, time_limit, report).run()
+    return _Program(candidates, time_limit, report, order, note).run()
+
+
+def relax(candidates: Candidates, *, time_limit: float | None, report: Callable[[str], None]) -> Solution:
+    """Find a good choice, and the multipliers of a good bound, without branching."""
+    return _Program(candidates, time_limit, report, None, lambda stage, score, bound: None).run(branch=False)
 
 
 class _Program:
     """One integer programme: its candidates, the clusters and the best choice so far, and the open nodes."""
 
-    def __init__(self, candidates: Candidates, time_limit: float | None, report: Callable[[str], None]) -> None:
+    def __init__(
+        self, candidates: Candidates, time_limit: float | None, report: Callable[[str], None], order: Integers | None,
+        note: Callable[[str, float, float], None],
+    ) -> None:  # fmt: skip
         self.child, self.score, self.member = candidates.child, candidates.score, candidates.member
         self.n = candidates.n_columns
         self.starts = np.searchsorted(self.child, np.arange(self.n + 1))
-        self.words = _words(self.member)
+        self.words = pack(self.member)
         self.stop = np.inf if time_limit is None else time.perf_counter() + time_limit
         self.report, self.reported = report, time.perf_counter()
         self.clusters = np.zeros((0, self.n), bool)
         self.counted = np.zeros((0, len(self.child)), bool)  # which candidates count in which cluster
         self.idle = np.zeros(0, np.int64)
         self.best, self.chosen = -np.inf, np.zeros(self.n, np.int64)
-        self.rng = np.random.default_rng(0)
+        self.rng, self.start, self.note, self.noted = np.random.default_rng(0), order, note, (-np.inf, np.inf)
+        self.rooted = np.inf, self.clusters, np.zeros(0)  # the best bound of the root, and how it was got
 
-    def run(self) -> Solution:
-        """Search the best order, then branch and cut."""
+    def run(self, *, branch: bool = True) -> Solution:
+        """Search the best order, then cut the root, then branch and cut."""
         self._search_orders()
         everything = np.arange(len(self.child))
         bound, _ = self._bound(everything, np.zeros(0))
@@ -84,14 +116,30 @@ class _Program:
         while heap and -heap[0][0] > self.best + CLOSE and time.perf_counter() < self.stop:
             above, number, columns = heapq.heappop(heap)
             bound, columns, branches = self._cut_node(columns, -above, ROOT_ROUNDS if number == 0 else NODE_ROUNDS)
-            for branch in branches:
+            for each in branches:
                 made += 1
-                heapq.heappush(heap, (-bound, made, branch))
+                heapq.heappush(heap, (-bound, made, each))
             self._report(heap, len(columns))
+            if not branch:
+                break
         bound = max(self.best, -heap[0][0] if heap else -np.inf)
-        return Solution(self.chosen, self.best, bound)
+        self._note(bound)
+        _, clusters, multipliers = self.rooted
+        return Solution(
+            self.chosen, self.best, bound, self.child[self.chosen], self.child[self.chosen], self.score[self.chosen],
+            self.member[self.chosen], clusters, multipliers,
+        )  # fmt: skip
+
+    def _note(self, bound: float) -> None:
+        """Pass on a better score or bound."""
+        score, before = self.noted
+        if self.best > score or bound < before:
+            self.noted = self.best, min(bound, before)
+            self.note("search", *self.noted)
 
     def _report(self, heap: list[tuple[float, int, Integers]], n_columns: int) -> None:
+        if heap:
+            self._note(max(self.best, -heap[0][0]))
         if heap and time.perf_counter() > self.reported + REPORT_SECONDS:
             self.reported = time.perf_counter()
             gap = max(0.0, -heap[0][0] - self.best)
@@ -111,6 +159,8 @@ class _Program:
             if not len(fraction):
                 return bound, columns, []
             here, loss = self._bound(columns, multipliers)
+            if rounds == ROOT_ROUNDS and here < self.rooted[0]:
+                self.rooted = here, self.clusters, multipliers
             bound = min(bound, here)
             self._order_of(columns, fraction)
             if bound <= self.best + CLOSE:
@@ -205,6 +255,8 @@ class _Program:
 
     def _search_orders(self) -> None:
         """Find a good order by local search, from random orders and then from the best one, perturbed."""
+        if self.start is not None:
+            self._try(self.start)
         for turn in range(RESTARTS):
             if turn < RESTARTS // 3 or self.n < 3:
                 order = self.rng.permutation(self.n)
@@ -241,11 +293,3 @@ class _Program:
         score = float(self.score[np.sort(picked)].sum())
         if score > self.best:
             self.best, self.chosen = score, picked
-
-
-def _words(member: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Pack rows of members into words of 64 bits."""
-    n_words = -(-member.shape[1] // 64)
-    padded = np.zeros((len(member), 64 * n_words), bool)
-    padded[:, : member.shape[1]] = member
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64).reshape(len(member), n_words)

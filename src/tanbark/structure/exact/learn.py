@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,16 @@ LONG_SEARCH = 20  # columns from which on progress is shown on a terminal
 GIB = 1 << 30
 METHODS = ("auto", "dp", "ip")
 TIME_LIMIT = 600.0
-LISTING_FRACTION = 1 / 3  # of the time limit, for listing candidate parent sets
-LISTING_SPEED = 3e8  # sets times rows per second, roughly
+
+
+@dataclass(frozen=True)
+class Step:
+    """When an exact search knew which score and which bound: after a stage of it, in seconds from its beginning."""
+
+    stage: str
+    seconds: float
+    score: float
+    bound: float
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class ExactReport:
     n_searched : int
         Columns that the search was over: those with more than one state, without the class where it is in every family.
     n_bytes : int
-        Memory that its tables take; for the integer programme what dynamic programming would have taken.
+        Memory that its tables take at most.
     bound : float
         An upper bound on the score of any network of the kind. In dynamic programming, the sum of every column's best
         family, cycles or not; in the integer programme, the bound of the relaxation.
@@ -49,7 +56,11 @@ class ExactReport:
     n_candidates : int
         Parent sets that the integer programme chose from.
     largest : int
-        The most parents that were considered.
+        The most parents of a set that was to choose from.
+    n_nodes : int
+        Nodes of the branch and bound that listed the parent sets.
+    history : tuple of Step
+        Which score and which bound were known when.
     """
 
     method: str
@@ -59,6 +70,8 @@ class ExactReport:
     gap: float = 0.0
     n_candidates: int = 0
     largest: int = 0
+    n_nodes: int = 0
+    history: tuple[Step, ...] = ()
 
     @property
     def proved_optimal(self) -> bool:
@@ -87,7 +100,8 @@ def learn_augmented(
         Bytes that the tables may take; by default half of the free memory. A search that needs more raises an error
         before anything is allocated.
     time_limit : float, optional
-        Seconds for the integer programme; it then returns the best network so far and how much better one may be.
+        Seconds for listing parent sets and for the integer programme; then the best network so far is returned, with
+        a warning that reports how much better one may be.
     verbose : bool
         Report each stage and its seconds.
 
@@ -96,7 +110,7 @@ def learn_augmented(
     Columns with one state take no part. Rows with missing values are left out of the search. Of networks with the same
     score the lowest columns come last, with the fewest parents. Silander and Myllymäki (2006), A simple approach for
     finding the globally optimal Bayesian network structure; for augmented networks Sugahara and Ueno (2021); for the
-    integer programme Bartlett and Cussens (2017).
+    integer programme Bartlett and Cussens (2017); for the parent sets that it chooses from, ``bounded_sets``.
     """
     schema = counts.schema
     features = tuple(i for i in range(schema.target) if schema.cardinalities[i] > 1)
@@ -106,7 +120,8 @@ def learn_augmented(
         parents[node] = found
     alone = subset_scores(search.rows, (schema.target,), given=None, ess=search.ess, n_jobs=1)
     prior = float(alone[1] - alone[0])
-    report = replace(search.report, bound=search.report.bound + prior)
+    history = tuple(replace(step, score=step.score + prior, bound=step.bound + prior) for step in search.report.history)
+    report = replace(search.report, bound=search.report.bound + prior, history=history)
     return Learnt(Dag.augmented(schema.names, parents), search.total + prior, report=report)
 
 
@@ -206,49 +221,47 @@ class _Search:
     def _programme(self) -> dict[int, tuple[int, ...]]:
         """List the parent sets that may be needed, and choose among them by an integer programme."""
         from tanbark.structure.exact.branch_and_cut import solve
-        from tanbark.structure.exact.parent_sets import candidate_families
+        from tanbark.structure.exact.listing import Lister
 
         begun = time.perf_counter()
-        work = np.inf if self.time_limit is None else self.time_limit * LISTING_FRACTION * LISTING_SPEED
-        found = candidate_families(
+        history: list[Step] = []
+
+        def note(stage: str, score: float, bound: float) -> None:
+            history.append(Step(stage, time.perf_counter() - begun, score, bound))
+
+        listing = Lister(
             self.rows, self.columns, given=self.given, ess=self.ess, max_parents=self.max_parents,
-            max_memory=self.allowed, max_work=work, n_jobs=self.n_jobs, report=self.progress.say,
-        )  # fmt: skip
-        seconds = time.perf_counter() - begun
+            time_limit=self.time_limit, max_memory=self.allowed, n_jobs=self.n_jobs, report=self.progress.say,
+            note=note,
+        ).run()  # fmt: skip
+        found, seconds = listing.candidates, time.perf_counter() - begun
         self.progress.say(f"{len(found.child):,} candidate parent sets in {seconds:.1f} s")
         left = None if self.time_limit is None else max(self.time_limit - seconds, 0.0)
-        solved = solve(found, time_limit=left, report=self.progress.say)
-        bound = max(solved.bound, _bound_beyond(found))
+        solved = solve(found, time_limit=left, report=self.progress.say, order=listing.order, note=note)
+        bound = min(max(solved.bound, listing.unlisted), max(listing.bound, solved.score))
         self.total, gap = solved.score, max(0.0, bound - solved.score)
-        self.report = replace(self.report, bound=bound, gap=gap, n_candidates=len(found.child), largest=found.largest)
+        note("end", self.total, bound)
+        largest = int(found.member.sum(axis=1).max())
+        self.report = replace(
+            self.report, n_bytes=listing.n_bytes, bound=bound, gap=gap, n_candidates=len(found.child), largest=largest,
+            n_nodes=listing.n_nodes, history=tuple(history),
+        )  # fmt: skip
         self.progress.say(f"score {self.total:.6f}, gap {gap:.6f}, {time.perf_counter() - begun:.1f} s")
         if not self.report.proved_optimal:
-            self._warn_unproved(found)
+            self._warn_unproved(listing.unlisted > solved.score + PROVED)
         return {
             self.columns[found.child[k]]: tuple(self.columns[i] for i in np.flatnonzero(found.member[k]))
             for k in solved.chosen.tolist()
         }
 
-    def _warn_unproved(self, found: Any) -> None:
+    def _warn_unproved(self, unlisted: bool) -> None:
         """Warn that the optimum is not proved, and how to prove it."""
-        cut = bool((found.beyond > -np.inf).any())
-        why = f"only sets of up to {found.largest} parents could be considered" if cut else "time was up"
-        remedy = (
-            "Give max_parents, or raise max_memory and time_limit" if cut else "Raise time_limit or lower max_parents"
-        )
+        why = "not all parent sets could be looked at" if unlisted else "time was up"
         msg = (
             f"The exact search is not finished: {why}. Its network scores {self.total:.3f}, and none more than "
-            f"{self.report.gap:.3f} above that. {remedy}."
+            f"{self.report.gap:.3f} above that. Raise time_limit, or lower max_parents."
         )
         warn(msg, NotProvedWarning)
-
-
-def _bound_beyond(found: Any) -> float:
-    """Bound the score of networks in which some column has more parents than were considered."""
-    best = np.full(found.n_columns, -np.inf)
-    np.maximum.at(best, found.child, found.score)
-    most = np.maximum(best, found.beyond)
-    return float((most.sum() - most + found.beyond).max())
 
 
 def needed_memory(n: int) -> int:

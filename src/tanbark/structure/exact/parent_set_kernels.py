@@ -112,22 +112,6 @@ def score_families(
 
 
 @kernel
-def bound_larger(
-    chosen: Array, start: int, stop: int, level: Level, log_states: Array, prune: bool, bound: Array
-) -> None:
-    """Raise ``bound[child]`` to what a family with more parents than an open one may score."""
-    alive, cells = level.alive, level.cells
-    for number in range(start, stop):
-        if stopping():
-            return
-        for place in range(len(chosen)):
-            if alive[number, place]:
-                child = chosen[place]
-                bound[child] = max(bound[child], -cells[number] * log_states[child] if prune else 0.0)
-        next_combination(chosen, len(log_states))
-
-
-@kernel
 def h_of_sets(
     chosen: Array, start: int, stop: int, wanted: Array, rows: LabelledRows, ess: float, cache: TermCache, h: Array,
     cells: Array,

@@ -16,7 +16,6 @@ from tanbark.scores.dirichlet import h, make_term_cache
 from tanbark.structure.exact.subset_scores import CompleteRows
 
 MIN_SETS_PER_TASK = 256
-FAMILY_BYTES, SET_BYTES = 19, 14  # memory per family of the two sizes in use, and per set
 
 
 @dataclass(frozen=True)
@@ -31,38 +30,45 @@ class Candidates:
         The score of the child with these parents.
     member : (k, n) array of bool
         Who the parents are.
-    largest : int
-        The most parents that were considered.
-    beyond : (n,) array
-        An upper bound on the score of larger sets, per child; -inf where these cannot be better than those listed.
     """
 
     child: NDArray[np.int64]
     score: NDArray[np.float64]
     member: NDArray[np.bool_]
-    largest: int
-    beyond: NDArray[np.float64]
+
+    @classmethod
+    def sorted(cls, child: NDArray[np.int64], score: NDArray[np.float64], member: NDArray[np.bool_]) -> Candidates:
+        """Sort sets by child, then by falling score, then as they come."""
+        order = np.lexsort((-score, child))
+        return cls(child[order], score[order], member[order])
 
     @property
     def n_columns(self) -> int:
         """Number of searched columns."""
-        return len(self.beyond)
+        return self.member.shape[1]
 
 
-def candidate_families(
-    rows: CompleteRows, columns: tuple[int, ...], *, given: int | None, ess: float, max_parents: int | None,
-    max_memory: float, max_work: float, n_jobs: int | None, report: Callable[[str], None],
+def pack(member: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack rows of members into words of 64 bits."""
+    n_words = -(-member.shape[1] // 64)
+    padded = np.zeros((len(member), 64 * n_words), bool)
+    padded[:, : member.shape[1]] = member
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64).reshape(len(member), n_words)
+
+
+def unpack(words: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
+    """Unpack words into rows of n members."""
+    return np.unpackbits(words.view(np.uint8), axis=1, count=n, bitorder="little").astype(bool)
+
+
+def small_families(
+    rows: CompleteRows, columns: tuple[int, ...], *, given: int | None, ess: float, max_parents: int,
+    n_jobs: int | None, report: Callable[[str], None],
 ) -> Candidates:  # fmt: skip
-    r"""List the parent sets that a network of highest BDeu score may need, by ascending size.
+    """List the sets of at most ``max_parents`` parents that score above all their subsets, by ascending size.
 
-    A set is pruned if a subset of it scores as well. All supersets of a set P are pruned unscored if a subset of P
-    scores above what any of them can,
-
-    .. math:: s_i(T) \le -D_i(P) \ln r_i \quad \text{for all } T \supseteq P,
-
-    with the number D of observed cells of the child and P and the child's number r of states: the first row of a
-    configuration has probability 1/r, and the first with a further state less than that. This holds for whole counts
-    and for weights of at least 1; with smaller ones no set is pruned unscored.
+    Every set of columns is counted once, for all its members as children. All supersets of a set are left out unscored
+    where bound 1 of ``bounded_sets`` allows it.
 
     Parameters
     ----------
@@ -71,32 +77,26 @@ def candidate_families(
         The searched columns.
     given : int, optional
         A further column that is in every family.
-    max_memory : float
-        Bytes that a size may take; larger sizes are left out, and ``beyond`` bounds their scores.
-    max_work : float
-        The same for the sets of one size times the rows.
     report : callable
         Called with a line about every size.
     """
     levels = _Levels(rows, columns, given, ess, n_jobs)
     n = len(columns)
-    limit = n - 1 if max_parents is None else min(max_parents, n - 1)
     found = [levels.next()]
-    size = 1
-    while size <= limit and levels.level.alive.any():
-        sets = math.comb(n, size + 1)
-        needed = sets * (FAMILY_BYTES * (size + 1) + SET_BYTES)
-        if needed > max_memory or sets * levels.n_rows > max_work:
-            report(f"sets of {size} parents and more left out: {sets:,} sets, {needed / 2**30:,.2f} GiB")
-            break
+    while levels.size <= min(max_parents, n - 1) and levels.level.alive.any():
         found.append(levels.next())
-        size += 1
-        report(f"{len(found[-1][0]):,} candidate sets of {size - 1} parents")
-    unfinished = size < n and (max_parents is None or size <= max_parents)
+        report(f"{len(found[-1][0]):,} candidate sets of {levels.size - 1} parents")
     child, score, member = (np.concatenate([part[k] for part in found]) for k in range(3))
-    order = np.lexsort((-score, child))
-    beyond = levels.bound_larger() if unfinished else np.full(n, -np.inf)
-    return Candidates(child[order], score[order], member[order], size - 1, beyond)
+    return Candidates.sorted(child, score, member)
+
+
+def n_small_sets(n: int, max_parents: int) -> int:
+    """Return how many sets of columns ``small_families`` may have to count.
+
+    >>> n_small_sets(30, 2)
+    4525
+    """
+    return sum(math.comb(n, size) for size in range(1, min(max_parents + 1, n) + 1))
 
 
 class _Levels:
@@ -173,12 +173,3 @@ class _Levels:
         member[rows[:, None], sets] = True
         member[rows, child] = False
         return child, self.level.best[number, place], member
-
-    def bound_larger(self) -> NDArray[np.float64]:
-        """Return an upper bound on the scores of families larger than those scored, by child."""
-        from tanbark.structure.exact import parent_set_kernels as kernels
-
-        bound = np.full(self.n, -np.inf)
-        calls = [(*call, self.level, self.log_states, self.prune, bound) for call in self._calls(self.size)]
-        run_threads(kernels.bound_larger, calls, 1, long=True)  # they write to the same places
-        return bound

@@ -27,7 +27,7 @@ def make_candidates(rng, n):
             child.append(v)
             score.append(value)
             member.append([k in parents for k in range(n)])
-    return Candidates(np.array(child), np.array(score), np.array(member), 3, np.full(n, -np.inf))
+    return Candidates(np.array(child), np.array(score), np.array(member))
 
 
 @pytest.mark.parametrize("seed", range(12))

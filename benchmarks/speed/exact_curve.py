@@ -1,0 +1,132 @@
+"""Columns against seconds and memory of exact search, on samples of networks and on data sets, one process per case.
+
+    python -m benchmarks.speed.exact_curve [--networks FOLDER] [--data FOLDER] [--cases alarm-30 noise-20]
+
+A case is NAME-FEATURES: a sample of the network NAME, with as many of its columns as features and the next one as the
+class; a data set of that many features, whole; or "noise", binary columns of independent coins, the worst case. Seconds
+are of the clock and of the processor, memory is the highest of the process, Python and compiled kernels included. The
+limit is that of the search: past it the network and the bound so far are reported. Called by ``exact --curve``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.learners.networks import published, sample
+from benchmarks.speed.rai import chain, count, read
+from tanbark.counts import CountEngine
+from tanbark.errors import NotProvedWarning
+from tanbark.structure.exact import learn as exact
+
+CASES = [
+    "chain-20", "chain-25", "alarm-20", "alarm-25", "alarm-28", "alarm-30", "alarm-36", "insurance-26", "mildew-34",
+    "hailfinder-30", "kr-vs-kp-36", "noise-20", "noise-30",
+]  # fmt: skip
+GIB = 2**30
+
+
+def make(case: str, options: argparse.Namespace) -> CountEngine:
+    """Draw or read the rows of a case."""
+    name, features = case.rsplit("-", 1)
+    n, rows = int(features), options.rows
+    if name == "noise":
+        return count(np.random.default_rng(0).integers(0, 2, (n + 1, rows)), None)
+    if name == "chain":
+        return count(chain(n, rows), None)
+    if (options.data / f"{name}.csv.gz").exists():
+        found = read(options.data, name, None)
+        if found.schema.target != n:
+            raise SystemExit(f"{name} has {found.schema.target} features, not {n}")
+        return found
+    codes = sample(published(options.networks / f"{name}.bif.gz"), rows, seed=0).T[: n + 1]
+    return count(np.array([np.unique(column, return_inverse=True)[1] for column in codes]), None)
+
+
+def measure(case: str, options: argparse.Namespace) -> dict[str, object]:
+    """Run the search of a case in this process."""
+    counts, small = make(case, options), count(chain(6, 100), None)
+    for method in ("dp", "ip"):
+        exact.learn_augmented(small, method=method)  # kernels are compiled before the clock runs
+    begun, used = time.perf_counter(), time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotProvedWarning)
+        learnt = exact.learn_augmented(
+            counts, method=options.method, time_limit=options.limit, max_memory=options.gib * GIB
+        )
+    report = learnt.report
+    return {
+        "case": case, "features": report.n_searched, "rows": int(counts.total), "method": report.method,
+        "seconds": time.perf_counter() - begun, "cpu_seconds": time.process_time() - used,
+        "gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB, "score": learnt.score,
+        "bound": report.bound, "gap": report.gap, "proved": report.proved_optimal, "candidates": report.n_candidates,
+        "most_parents": max(len(found) for found in learnt.dag.parents) - 1, "nodes": report.n_nodes,
+        "history": [[step.stage, step.seconds, step.score, step.bound] for step in report.history[-20:]],
+    }  # fmt: skip
+
+
+def curve(options: argparse.Namespace) -> list[dict[str, object]]:
+    """Measure all cases, each in a process of its own."""
+    found = []
+    for case in options.cases:
+        command = [
+            sys.executable, "-m", "benchmarks.speed.exact_curve", "--one", case, "--rows", str(options.rows), "--limit",
+            str(options.limit), "--gib", str(options.gib), "--networks", str(options.networks), "--data",
+            str(options.data), "--method", options.method,
+        ]  # fmt: skip
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        row = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"case": case, "failed": True}
+        found.append(row)
+        print(json.dumps({key: value for key, value in row.items() if key != "history"}), flush=True)
+    return found
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that a curve needs."""
+    parser.add_argument("--networks", type=Path, default=Path("../shared/networks"), help="folder of NAME.bif.gz")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of NAME.csv.gz")
+    parser.add_argument("--cases", nargs="*", default=CASES, metavar="NAME-FEATURES")
+    parser.add_argument("--method", choices=exact.METHODS, default="auto")
+    parser.add_argument("--gib", type=float, default=8.0, help="memory that a search may take")
+
+
+def table(rows: list[dict[str, object]]) -> str:
+    """Write the table of the page."""
+    lines = [
+        "| rows from | features | rows | method | clock, s | processor, s | GiB | sets | most parents | outcome |",
+        "|---|--:|--:|---|--:|--:|--:|--:|--:|---|",
+    ]
+    for row in rows:
+        name = str(row["case"]).rsplit("-", 1)[0]
+        outcome = "proved" if row["proved"] else f"gap {row['gap']:,.1f} of {-float(row['score']):,.0f} nats"  # type: ignore[arg-type]
+        sets = f"{row['candidates']:,}" if row["method"] == "ip" else "all"
+        lines.append(
+            f"| {name} | {row['features']} | {row['rows']:,} | {row['method']} | {row['seconds']:,.1f} | "
+            f"{row['cpu_seconds']:,.1f} | {row['gib']:.2f} | {sets} | {row['most_parents']} | {outcome} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_options(parser)
+    parser.add_argument("--rows", type=int, default=5000)
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds that a search may take")
+    parser.add_argument("--one", metavar="CASE", help="measure this case here, and print it as JSON")
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(options.one, options)))
+    else:
+        curve(options)
+
+
+if __name__ == "__main__":
+    main()
