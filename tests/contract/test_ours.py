@@ -85,7 +85,7 @@ def choose(names):
 
 
 # an edge that goes takes away conditions for later tests, and v-structures may dispute an edge: the order may matter
-SEQUENTIAL = {"RAIANB", "RAIGBN", "RAIGBN x2", "PCANB", "PCGBN"}
+SEQUENTIAL = {"RAIANB", "RAIGBN", "RAIGBN x2"}
 
 everyone = choose(MAKERS)
 pooled = choose(sorted(POOLED))

@@ -194,6 +194,7 @@ REASONS: dict[str, str] = {
     "alpha": "Wrappers smooth the models of the folds little (0.01), as their papers and R's bnclassify do; Laplace's "
     "rule, 1, is the default elsewhere.",
     "criterion": "Every learner maximises what it was published with, and lists the values that it knows.",
+    "direction": "HillClimbTAN chooses the direction of an arc, MarkovBlanketMML that of its search.",
     "discretize": "Ensembles merge intervals of one fine grid, whose default suits hierarchical CPTs.",
     "max_order": "The subsets of MMHC's candidates grow too many without a limit.",
     "max_parents": "KDB, SelectiveKDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion "
