@@ -69,7 +69,7 @@ class PosteriorMixture(TablePredictor):
         total = np.zeros((codes.shape[1], len(self.classes_)))
         for weight, member in zip(weights.tolist(), self.estimators_, strict=True):
             total += weight * member._posterior(member._joint(codes), logs=False)
-        return total / weights.sum()
+        return np.asarray(total / weights.sum())
 
     def arc_frequencies(self) -> dict[tuple[str, str], float]:
         """Return the weight of the models that have each (parent, child) arc, the commonest first.

@@ -70,7 +70,7 @@ def best_gamma(counts: Floats, alpha: float) -> float:
     scores = [_left_out(seen, gamma, alpha) for gamma in tried]
     best = int(np.argmax(np.array(scores) > max(scores) - 1e-9))
     if best in (0, len(tried) - 1):
-        return tried[best]
+        return float(tried[best])
     low, high = np.log(max(tried[best - 1], COLDEST / 10)), np.log(min(tried[best + 1], HOTTEST * 10))
     for _ in range(REFINED):
         first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)

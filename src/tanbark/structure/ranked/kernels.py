@@ -128,13 +128,13 @@ def trace(lists: Lists, mask: int, place: int, parents: Array) -> None:
 
 
 @kernel
-def _number(mask: int, node: int) -> int:
+def _number(mask: int, node: int) -> np.int64:
     """Return the number of a set of parents of a node: its mask without the node's bit."""
     return (mask >> (node + 1) << node) | (mask & ((np.int64(1) << node) - 1))
 
 
 @kernel
-def _mix(first: int, second: int, third: int) -> int:
+def _mix(first: int, second: int, third: int) -> np.uint64:
     """Return 64 bits that look random, the same for the same numbers (the finaliser of SplitMix64, twice)."""
     x = np.uint64(first) * np.uint64(0x9E3779B97F4A7C15)
     for part in (np.uint64(second), np.uint64(third)):
@@ -146,13 +146,13 @@ def _mix(first: int, second: int, third: int) -> int:
 
 
 @kernel
-def _class_key(lists: Lists, rest: int, place: int, node: int, parents: int, linked: Array) -> int:
+def _class_key(lists: Lists, rest: int, place: int, node: int, parents: int, linked: Array) -> np.uint64:
     """Return what a last node adds to the key of an equivalence class: its edges, and its v-structures.
 
     Two graphs are equivalent if they have the same edges and v-structures (Verma and Pearl 1990).
     """
     linked[:] = 0
-    mask, at = rest, place
+    mask, at = np.int64(rest), place
     while mask:
         child = np.int64(lists.nodes[mask, at])
         above = np.int64(lists.parents[mask, at])
