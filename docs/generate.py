@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer
 
 import tanbark as tb
 from tanbark.estimators.catalogue import Entry, catalogue, make_classifier
+from tanbark.estimators.mixture import PosteriorMixture
 from tanbark.estimators.models.aode import AveragedClassifier
 from tanbark.estimators.models.ensemble import PooledClassifier
 from tanbark.estimators.option_texts import OPTIONS, REASONS
@@ -51,6 +52,11 @@ NOTES = {
     "cmdl-gbn": ("As `bnc2p`, with a penalty instead of a limit of parents.", "as `bnc2p`"),
     "classifier": ("First, where accuracy matters and one graph does not.", "twelve networks of O(Nn²), also in folds"),
     "network-ensemble": ("As `classifier`, without a correction and folds.", "twelve networks of O(Nn²)"),
+    "kbest-anb": (
+        "As `exact-anb`, where several graphs are nearly as probable: few rows.",
+        "O(k n² 2ⁿ) up to 18 features, then a local search",
+    ),
+    "kbest-gbn": ("As `kbest-anb`, over all columns.", "as `kbest-anb`"),
     "model-averaging": ("Accuracy is wanted more than one graph.", "that of its members"),
     "fixed": ("Somebody who knows drew the graph.", "O(N) per family"),
     "aode": ("Accuracy without choosing a structure; few states.", "O(Nn²), CPTs of n² r² c cells, or what fits"),
@@ -142,7 +148,7 @@ def _picture(entry: Entry, X: object, y: object) -> tuple[str, str]:
     if isinstance(clf, AveragedClassifier):
         return str(tb.SPODE().fit(X, y).network_.svg()), "One of the models whose joints are averaged."
     fitted, caption = clf.fit(X, y), ""
-    if isinstance(fitted, tb.ModelAveraging):
+    if isinstance(fitted, PosteriorMixture):
         fitted, caption = fitted.estimators_[0], "One of the models that are averaged."
     if isinstance(fitted, PooledClassifier):
         read = fitted.network_ if isinstance(fitted, tb.Classifier) else tb.KDB(1).fit(X, y).network_

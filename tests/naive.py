@@ -7,6 +7,9 @@ import math
 
 import numpy as np
 
+from tanbark.errors import InputError
+from tanbark.graph import Dag
+
 
 def table(codes, states, columns, weights=None):
     """Count by walking over the rows; a row with a gap in the set does not count."""
@@ -317,3 +320,15 @@ def conditional_log_likelihood(table_, parents):
                     joint[label] *= tables[node][cell]
         total += weights[row] * math.log(joint[int(codes[target, row])] / joint.sum())
     return total
+
+
+def all_dags(n):
+    """List every directed acyclic graph over n nodes."""
+    names = tuple("ABCDE"[:n])
+    pairs = list(itertools.combinations(range(n), 2))
+    for ways in itertools.product((0, 1, 2), repeat=len(pairs)):
+        arcs = [(a, b) if way == 1 else (b, a) for way, (a, b) in zip(ways, pairs, strict=True) if way]
+        try:
+            yield Dag(names, tuple(tuple(a for a, b in arcs if b == node) for node in range(n)))
+        except InputError:
+            continue

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
         ExactGBN,
         FixedStructure,
         HillClimbTAN,
+        KBestANB,
+        KBestGBN,
         MarkovBlanketMML,
         MDLPDiscretizer,
         MDLPQuantileDiscretizer,
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
     )
     from tanbark.estimators.scan import scan
     from tanbark.graph import Dag, Network
-    from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate, PriorCounts
+    from tanbark.params import K2, BDeu, DataTemperature, Hierarchical, Laplace, MEstimate, PriorCounts
     from tanbark.structure import LEARNERS
     from tanbark.structure.constraint.values import BayesFactor, ChiSquareTest, GTest, PermutationTest, ShrinkageTest
 
@@ -99,6 +101,7 @@ __all__ = [
     "ChowLiuTree",
     "Classifier",
     "Dag",
+    "DataTemperature",
     "Discriminative",
     "ExactANB",
     "ExactGBN",
@@ -106,6 +109,8 @@ __all__ = [
     "GTest",
     "Hierarchical",
     "HillClimbTAN",
+    "KBestANB",
+    "KBestGBN",
     "Laplace",
     "MDLPDiscretizer",
     "MDLPQuantileDiscretizer",
@@ -138,14 +143,14 @@ PLACES = {
     "estimators": (
         "A2DE ACLLTAN AODE AWNB BAN BNC2P BSEJ CMDLGBN EM FSSJ GBN KDB MANB MMHCANB MMHCGBN PCANB PCGBN RAIANB RAIGBN "
         "SPODE TAN WANBIA BayesNetClassifier ChowLiuTree Classifier Discriminative ExactANB ExactGBN FixedStructure "
-        "HillClimbTAN MarkovBlanketMML MDLPDiscretizer MDLPQuantileDiscretizer MedianDiscretizer "
+        "HillClimbTAN KBestANB KBestGBN MarkovBlanketMML MDLPDiscretizer MDLPQuantileDiscretizer MedianDiscretizer "
         "ModelAveraging NaiveBayes NetworkEnsemble QuantileDiscretizer SelectiveKDB SelectiveNaiveBayes "
         "SparseCandidateGBN SuperParentTAN TextNaiveBayes UniformDiscretizer WrapperKDB arc_report "
         "compare_scores cross_validate_network load"
     ),
     "estimators.scan": "scan",
     "graph": "Dag Network",
-    "params": "K2 BDeu Hierarchical Laplace MEstimate PriorCounts",
+    "params": "K2 BDeu DataTemperature Hierarchical Laplace MEstimate PriorCounts",
     "structure": "LEARNERS",
     "structure.constraint.values": "BayesFactor ChiSquareTest GTest PermutationTest ShrinkageTest",
 }

@@ -43,6 +43,8 @@ CLASSIFIERS = [
     tb.MMHCGBN(),
     tb.ExactANB(),
     tb.ExactGBN(),
+    tb.KBestANB(3),
+    tb.KBestGBN(2),
     tb.BayesNetClassifier("naive"),
     tb.BayesNetClassifier("tan", options={"criterion": "aic"}),
 ]

@@ -19,13 +19,13 @@ def study():
     """Import the study, which is no part of the package."""
     sys.path.insert(0, str(ROOT))
     try:
-        from benchmarks.studies import defaults, lecture_table, random_anbs
+        from benchmarks.studies import averaging, defaults, lecture_table, random_anbs
         from benchmarks.studies.rai_anb import cells, data, leak, methods, page, plan, readings, statistics
 
         yield {
             "cells": cells, "data": data, "page": page, "statistics": statistics, "lecture_table": lecture_table,
             "defaults": defaults, "random_anbs": random_anbs, "leak": leak, "methods": methods, "plan": plan,
-            "readings": readings,
+            "readings": readings, "averaging": averaging,
         }  # fmt: skip
     finally:
         sys.path.remove(str(ROOT))
@@ -33,7 +33,13 @@ def study():
 
 @pytest.mark.parametrize(
     ("name", "module"),
-    [("rai_anb", "page"), ("lecture_table", "lecture_table"), ("defaults", "defaults"), ("random_anbs", "random_anbs")],
+    [
+        ("rai_anb", "page"),
+        ("lecture_table", "lecture_table"),
+        ("defaults", "defaults"),
+        ("random_anbs", "random_anbs"),
+        ("averaging", "averaging"),
+    ],
 )
 def test_the_page_is_what_the_numbers_say(study, name, module):
     numbers = json.loads((ROOT / "docs" / "numbers" / f"{name}.json").read_text())
@@ -68,6 +74,28 @@ def folder(tmp_path):
     frame["copy"] = frame["copy"].astype(str).where(rng.random(120) < 0.9, "")
     frame.to_csv(tmp_path / "toy.csv.gz", index=False)
     return tmp_path
+
+
+def test_a_cell_of_averages_measures_all_methods_and_goes_on_where_it_stopped(study, folder, tmp_path, capsys):
+    averaging = study["averaging"]
+    cell = averaging.run_cell("toy", 0, 2022, folder)
+    assert set(cell["methods"]) == set(averaging.METHODS)
+    assert all(0 <= found["correct"] <= cell["test"] for found in cell["methods"].values())
+    again = averaging.run_cell("toy", 0, 2022, folder)
+    assert again["methods"] == cell["methods"]
+    # one graph of weight one is that graph's posterior
+    table = study["data"].read(folder, "toy")
+    train, test = study["data"].fold(table, 0, 2022)
+    counts = study["data"].rows_of(table, train, 1)
+    best, method = averaging.ranked(counts, 16)
+    assert method == "dp"
+    assert best.weights.sum() == pytest.approx(1)
+    one = averaging.posterior([averaging.alone(best.dags[0], counts)], table.codes[:, test], averaging.BDeu(1.0))
+    joint = study["cells"].predict(best.dags[0], counts, table.codes[:, test], averaging.BDeu(1.0))
+    expected = np.exp(joint - joint.max(axis=1, keepdims=True))
+    assert one == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+    told = averaging.measure(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 0]))
+    assert told == {"correct": 1, "loss": pytest.approx(-np.log(0.9) - np.log(0.2), abs=1e-6)}
 
 
 def test_data_are_read_as_the_paper_says(study, folder):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tanbark.estimators.models.exact import ExactANB, ExactGBN
     from tanbark.estimators.models.fixed import KDB, SPODE, FixedStructure, NaiveBayes, SelectiveKDB
     from tanbark.estimators.models.greedy import BAN, GBN, SparseCandidateGBN
+    from tanbark.estimators.models.ranked import KBestANB, KBestGBN
     from tanbark.estimators.models.text import TextExplanation, TextNaiveBayes
     from tanbark.estimators.models.trees import ACLLTAN, TAN, ChowLiuTree
     from tanbark.estimators.models.wrapper import (
@@ -87,6 +88,8 @@ __all__ = [
     "Explanation",
     "FixedStructure",
     "HillClimbTAN",
+    "KBestANB",
+    "KBestGBN",
     "MDLPDiscretizer",
     "MDLPQuantileDiscretizer",
     "MarkovBlanketMML",
@@ -129,6 +132,7 @@ PLACES = {
     "models.exact": "ExactANB ExactGBN",
     "models.fixed": "KDB SPODE FixedStructure NaiveBayes SelectiveKDB",
     "models.greedy": "BAN GBN SparseCandidateGBN",
+    "models.ranked": "KBestANB KBestGBN",
     "models.text": "TextExplanation TextNaiveBayes",
     "models.trees": "ACLLTAN TAN ChowLiuTree",
     "models.wrapper": "BSEJ FSSJ HillClimbTAN SelectiveNaiveBayes SuperParentTAN WrapperKDB",

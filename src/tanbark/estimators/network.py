@@ -119,6 +119,8 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         if learner.wrapper:
             folds = {name: options.pop(name) for name in FOLDS}
             folds["random_state"] = inputs.read_random_state(folds["random_state"])
+            if "random_state" in signature(learner.learn).parameters:
+                options["random_state"] = folds["random_state"]
             options["evaluate"] = make_evaluator(counts, rows, max_cells=self.max_cells, **folds)
         if learner.infers:
             options["pair_marginals"] = self._pair_marginals(counts)

@@ -43,12 +43,18 @@ OPTIONS: dict[str, Option] = {
         "How continuous columns are cut into intervals, on the training rows only: where the class changes (MDLP), at "
         "quantiles, at the union of both, at the median, or into intervals of the same width.",
     ),
+    "distinct": Option(
+        '{"classes", "dags"}',
+        "Whether no two of the graphs are equivalent, each then weighing as all graphs of its kind that are equivalent "
+        "to it, or only no two are the same.",
+    ),
     "ess": Option("float", "Equivalent sample size of the Dirichlet prior (BDeu)."),
     "forbidden": Option("list of (parent, child) names", "Arcs that must not be there."),
     "handle_unknown": Option(
         '{"marginalize", "error"}',
         "What to do with categories that training never saw: treat them as missing values, or raise an error.",
     ),
+    "k": Option("int", "How many graphs; fewer where there are fewer."),
     "max_cells": Option(
         "int",
         "The largest CPT that a family may need; of averages over super-parents, the most cells of all their CPTs.",
@@ -102,9 +108,10 @@ OPTIONS: dict[str, Option] = {
     "parameters": Option(
         "smoothing, number, str, or parameter estimator",
         "How counts become CPTs: a smoothing (:class:`Hierarchical`, :class:`Laplace`, :class:`BDeu`, :class:`K2`, "
-        ':class:`MEstimate`, :class:`PriorCounts`); for short "hierarchical", "laplace", "bdeu", "k2", "m-estimate", '
-        '"ml" (maximum likelihood), or a number of pseudo-counts per cell; or :class:`MANB`, :class:`AWNB`, '
-        ":class:`WANBIA`, :class:`Discriminative` or :class:`EM`. None is the smoothing {smoothing}.",
+        ":class:`MEstimate`, :class:`PriorCounts`, :class:`DataTemperature`); for short "
+        '"hierarchical", "laplace", "bdeu", "k2", "m-estimate", "data-temperature", "ml" (maximum likelihood), or a '
+        "number of pseudo-counts per cell; or :class:`MANB`, :class:`AWNB`, :class:`WANBIA`, :class:`Discriminative` "
+        "or :class:`EM`. None is the smoothing {smoothing}.",
     ),
     "patience": Option(
         "int",
@@ -190,17 +197,19 @@ REASONS: dict[str, str] = {
     "alpha": "Wrappers smooth the models of the folds little (0.01), as their papers and R's bnclassify do; Laplace's "
     "rule, 1, is the default elsewhere.",
     "criterion": "Every learner maximises what it was published with, and lists the values that it knows.",
+    "direction": "HillClimbTAN chooses the direction of an arc, MarkovBlanketMML that of its search.",
     "discretize": "Ensembles merge intervals of one fine grid, whose default suits hierarchical CPTs.",
     "max_order": "The subsets of MMHC's candidates grow too many without a limit.",
     "max_parents": "KDB, SelectiveKDB and WrapperKDB need a limit, BNC2P is named after its; elsewhere the criterion "
     "limits them.",
     "max_iter": "An iteration of EM goes through all rows; one of WANBIA's or Discriminative's is a step of L-BFGS.",
+    "method": "An integer programme finds one best graph, not many; a local search takes its place for the K best.",
     "n_bins": "MDLPQuantileDiscretizer adds finer cuts, and limits them by the number of rows itself.",
     "n_estimators": "Networks of an ensemble are cheap and vary more than models of subsets.",
     "n_jobs": "ModelAveraging spends its threads on whole models.",
     "normalize": "Discriminative learns other CPTs when they are to be normalised; weights are only rescaled.",
-    "parameters": "AODE and A2DE take smoothings only; the default smoothing is that of the learner, see "
-    "`tanbark.LEARNERS`.",
+    "parameters": "AODE, A2DE, KBestANB and KBestGBN take smoothings only; the default smoothing is that of the "
+    "learner, see `tanbark.LEARNERS`.",
     "random_state": "MarkovBlanketMML selects the same features every time by default: a pipeline fits it often.",
     "space": "The sparse candidate algorithm is published over graphs; its rounds already leave local optima.",
     "start": "Learners of conditional likelihood may also begin at naive Bayes.",

@@ -122,6 +122,19 @@ class ExactOptions:
     verbose: bool = False
 
 
+@dataclass(eq=False, repr=False, match_args=False, kw_only=True)
+class RankedOptions:
+    """The options of averages over the K best graphs."""
+
+    k: int = 10
+    ess: float = 1.0
+    max_parents: int | None = None
+    distinct: str = "classes"
+    method: str = "auto"
+    max_memory: float | None = None
+    verbose: bool = False
+
+
 WIDTH = 112
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tanbark.errors import InputError, TableTooLargeError
+from tanbark.estimators.mixture import PosteriorMixture
 from tanbark.estimators.models.aode import AveragedClassifier
-from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.explorer import pooled
 from tanbark.explorer.packing import pack
@@ -18,13 +18,13 @@ from tanbark.inference.aode.selection import needed_sets
 BASE_64 = 4 / 3  # characters for each byte
 
 
-def averaged_network(model: AveragedClassifier | ModelAveraging) -> Network:
+def averaged_network(model: AveragedClassifier | PosteriorMixture) -> Network:
     """Return the network to read: ``naive_``, or that of the first model."""
     if isinstance(model, AveragedClassifier):
         return model.naive_
     first = model.estimators_[0]
-    if isinstance(first, AveragedClassifier):
-        return first.naive_
+    if isinstance(first, (AveragedClassifier, PosteriorMixture)):
+        return averaged_network(first)
     if isinstance(first, NetworkClassifier):
         return first.network_
     msg = f"The page shows averages of networks, and this averages models of the kind {type(first).__name__}."
@@ -38,7 +38,7 @@ def average_data(model: Any, describe: Callable[[Any], dict[str, Any]]) -> dict[
     """
     if isinstance(model, AveragedClassifier):
         return _super_parents(model)
-    if isinstance(model, ModelAveraging):
+    if isinstance(model, PosteriorMixture):
         return _members(model, describe)
     return None
 
@@ -73,20 +73,24 @@ def _average(models: SuperParents) -> dict[str, Any]:
     }
 
 
-def _members(model: ModelAveraging, describe: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+def _members(model: PosteriorMixture, describe: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
     found, size = [], 0.0
     for member in model.estimators_:
         found.append(describe(member))
-        tables = averaged_network(member).tables if isinstance(member, AveragedClassifier) else member.network_.tables
+        one = member.network_ if isinstance(member, NetworkClassifier) else averaged_network(member)
+        tables = one.tables
         size += sum(20 * table.size for table in tables) + pooled.text_size(found[-1])
         _check_size(size, model)
-    return {"kind": "members", "networks": len(found), "rows": None, "members": found}
+    weights = model._weights()
+    shown = (weights / weights.sum()).tolist()
+    networks = sum(1 if each["average"] is None else each["average"]["networks"] for each in found)
+    return {"kind": "members", "networks": networks, "rows": None, "members": found, "weights": shown}
 
 
 def _check_size(size: float, model: Any) -> None:
     if size <= pooled.MOST_BYTES:
         return
-    many = isinstance(model, ModelAveraging)
+    many = isinstance(model, PosteriorMixture)
     instead = "Use fewer models, or explore one of estimators_." if many else "Lower max_cells, or explore naive_."
     msg = (
         f"The page would hold more than {pooled.MOST_BYTES / 1e6:.0f} MB of CPTs, too much for a browser to open "

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tanbark.errors import InputError, TableTooLargeError
 from tanbark.estimators.ensemble.classifier import PooledClassifier
 from tanbark.estimators.ensemble.reading import reading_network
+from tanbark.estimators.mixture import PosteriorMixture
 from tanbark.estimators.models.aode import AveragedClassifier
-from tanbark.estimators.models.averaging import ModelAveraging
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.parameters import MANB
 from tanbark.estimators.reports.uncertainty import has_levels
@@ -35,7 +35,7 @@ FITTED: dict[type, str] = {
     NetworkClassifier: "network_",
     PooledClassifier: "model_",
     AveragedClassifier: "averages_",
-    ModelAveraging: "estimators_",
+    PosteriorMixture: "estimators_",
 }
 NOTHING_LEARNT: dict[str, Any] = {"counts": None, "mass": None, "rows": None, "transformed": [], "weights": None}
 
@@ -117,7 +117,7 @@ def _network(model: Any) -> Network:
         return model.network_
     if isinstance(model, PooledClassifier):
         return reading_network(model)
-    if isinstance(model, (AveragedClassifier, ModelAveraging)):
+    if isinstance(model, (AveragedClassifier, PosteriorMixture)):
         return averaged_network(model)
     kind = type(model).__name__
     msg = f"The explorer shows a Network, or a classifier that has one as network_; got {kind}."

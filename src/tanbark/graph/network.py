@@ -223,9 +223,10 @@ class Network:
             Virtual evidence: for every state, in order or by name, how likely the observation is under it.
         max_entries : int, optional
             Raise an error where a factor would be larger than this (2**27 entries); see :meth:`query_cost`.
-        method : {"exact", "auto", "likelihood-weighting", "gibbs"}, default "exact"
-            "auto" is exact where no factor is too large, and otherwise samples. The posterior's ``method`` is the one
-            that was used, and its ``errors`` are the standard errors of a sampled one.
+        method : {"exact", "auto", "likelihood-weighting", "gibbs", "loopy"}, default "exact"
+            "auto" is exact where no factor is too large, and otherwise samples, or propagates where samples are worth
+            little. The posterior's ``method`` is the one that was used. Its ``errors`` are standard errors of samples;
+            of "loopy" propagation, how far it moves when a loop is cut: an indication, 0 on trees, where it is exact.
         n_samples : int, default 100,000
             Samples of the methods that draw.
         random_state : int or Generator, default 0

@@ -33,7 +33,7 @@ class Posterior:
     ``values`` has an axis per variable, in the order of ``variables``; ``np.asarray`` returns it. A state, or a
     tuple of states, picks a probability; ``frame`` has a row per combination of states. A session or a notebook shows
     it with bars, ``print`` the numbers alone. ``method`` is "exact", or what it was estimated by, and ``errors`` are
-    then the Monte-Carlo standard errors of ``values``.
+    then the Monte-Carlo standard errors of ``values``, or how far loopy propagation moves when a loop is cut.
 
     Examples
     --------
@@ -116,8 +116,10 @@ class Posterior:
         """Name the method of an estimate, and its standard error."""
         if self.method == "exact":
             return []
-        error = "" if self.errors is None else f", standard error up to {self.errors.max():.2g}"
-        return [f"by {self.method}{error}"]
+        if self.errors is None:
+            return [f"by {self.method}"]
+        what = "moves when a loop is cut by" if self.method == "loopy" else "standard error"
+        return [f"by {self.method}, {what} up to {self.errors.max():.2g}"]
 
     def _shown(self) -> tuple[list[str], list[list[str]], dict[str, Any]]:
         name, first = _free_name("probability", self.variables), self.values.ravel()[: ROWS_SHOWN + 1].tolist()

@@ -12,6 +12,7 @@ from tanbark.arrays import Floats, Integers
 from tanbark.errors import InputError, NotConvergedWarning, warn
 from tanbark.graph import Network
 from tanbark.inference.factors import elimination, run_kernels
+from tanbark.inference.loopy import propagate
 from tanbark.machine import blocks
 
 ROWS_AT_ONCE = 1 << 14
@@ -106,21 +107,59 @@ def estimate(
 ) -> tuple[str, Estimate]:
     """Estimate by a method, or with "auto" by likelihood weighting, and by Gibbs where its samples are worth few.
 
-    Gibbs sampling is not tried by itself where a CPT has zeros, which may part the space. An estimate with few
-    effective samples is a NotConvergedWarning.
+    Gibbs sampling is not tried by itself where a CPT has zeros, which may part the space; then, or where its samples
+    are worth few as well, loopy propagation is, if it converges. An estimate with few effective samples, or by messages
+    that do not settle, is a NotConvergedWarning.
     """
     elimination.normalised(network)
-    used = "gibbs" if method == "gibbs" else "likelihood-weighting"
+    if method == "loopy":
+        return method, _loopy(network, asked)
+    if method == "auto":
+        return _automatic(network, asked, n_samples, rng)
     found = (gibbs if method == "gibbs" else likelihood_weighting)(network, asked, n_samples, rng)
-    if method == "auto" and found.effective < FEW and all((table > 0).all() for table in network.tables):
+    _warn_if_few(method, found, n_samples)
+    return method, found
+
+
+def _automatic(network: Network, asked: Asked, n_samples: int, rng: np.random.Generator) -> tuple[str, Estimate]:
+    used, found = "likelihood-weighting", None
+    try:
+        found = likelihood_weighting(network, asked, n_samples, rng)
+    except InputError as error:  # no sample agrees with the evidence
+        reason = error
+    if found is not None and found.effective >= FEW:
+        return used, found
+    if all((table > 0).all() for table in network.tables):
         used, found = "gibbs", gibbs(network, asked, n_samples, rng)
+        if found.effective >= FEW:
+            return used, found
+    propagated = propagate(network, *asked)
+    if propagated.converged:
+        return "loopy", Estimate(propagated.values, propagated.errors, math.inf)
+    if found is None:
+        raise reason
+    _warn_if_few(used, found, n_samples)
+    return used, found
+
+
+def _loopy(network: Network, asked: Asked) -> Estimate:
+    found = propagate(network, *asked)
+    if not found.converged:
+        msg = (
+            f"Loopy propagation has not converged: after {found.sweeps} sweeps messages still change by up to "
+            f"{found.change:.2g}. Use method='gibbs' or 'likelihood-weighting', or observe more."
+        )
+        warn(msg, NotConvergedWarning)
+    return Estimate(found.values, found.errors, math.inf)
+
+
+def _warn_if_few(used: str, found: Estimate, n_samples: int) -> None:
     if found.effective < FEW:
         msg = (
             f"The posterior by {used} rests on {found.effective:,.0f} effective samples of {n_samples:,}; its standard "
             f"error is up to {found.errors.max():.2g}. Raise n_samples, or observe less."
         )
         warn(msg, NotConvergedWarning)
-    return used, found
 
 
 def _draw(network: Network, asked: Asked, n: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Questions to a network: posteriors, explanations and probabilities, exactly; posteriors also by sampling."""
+"""Questions to a network: posteriors, explanations and probabilities, exactly; posteriors also approximately."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tanbark.table import Level
 Soft = dict[int, Floats]
 
 
-METHODS = ("exact", "auto", "likelihood-weighting", "gibbs")
+METHODS = ("exact", "auto", "likelihood-weighting", "gibbs", "loopy")
 N_SAMPLES = 100_000
 
 

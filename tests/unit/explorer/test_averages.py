@@ -27,6 +27,8 @@ MODELS = {
     "a2de": (tb.A2DE(parameters="hierarchical"), mixed_rows),
     "a2de frequent": (tb.A2DE(min_rows=4), sparse_rows),
     "averaged tan": (tb.ModelAveraging(tb.TAN(temperature="auto"), n_estimators=4, random_state=0), mixed_rows),
+    "k best": (tb.KBestANB(4), mixed_rows),
+    "averaged k best": (tb.ModelAveraging(tb.KBestGBN(3), n_estimators=2, random_state=0), mixed_rows),
     "averaged aode": (tb.ModelAveraging(tb.AODE(), n_estimators=3, random_state=0), mixed_rows),
     "averaged discriminative": (
         tb.ModelAveraging(tb.KDB(parameters=tb.Discriminative(penalty=4.0, rounds=4)), n_estimators=3, random_state=0),

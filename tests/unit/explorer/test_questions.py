@@ -38,6 +38,7 @@ MODELS = {
     "discriminative": (tb.TAN(parameters=tb.Discriminative(penalty=1.0, rounds=6)), rule_rows),
     "a2de": (tb.A2DE(), mixed_rows),
     "averaged": (tb.ModelAveraging(tb.TAN(temperature="auto"), n_estimators=3, random_state=0), rule_rows),
+    "averaged k best": (tb.ModelAveraging(tb.KBestANB(3), n_estimators=2, random_state=0), mixed_rows),
     "averaged aode": (tb.ModelAveraging(tb.AODE(), n_estimators=2, random_state=0), mixed_rows),
 }
 

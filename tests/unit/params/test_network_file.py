@@ -25,7 +25,7 @@ MODELS = [
 ]  # fmt: skip
 LEFT = [
     tb.NaiveBayes(parameters=tb.WANBIA()), tb.NaiveBayes(class_prior=[0.3, 0.7]), tb.AODE(), tb.TAN(missing="em"),
-    tb.NetworkEnsemble(2), tb.ModelAveraging(tb.TAN(), 2, random_state=0),
+    tb.KBestANB(2), tb.NetworkEnsemble(2), tb.ModelAveraging(tb.TAN(), 2, random_state=0),
 ]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ def test_every_short_form_is_a_smoothing():
     assert found == {
         "laplace": tb.Laplace(1.0), "bdeu": tb.BDeu(1.0), "k2": tb.K2(), "m-estimate": tb.MEstimate(1.0),
         "ml": tb.Laplace(0.0), "hierarchical": tb.Hierarchical(),
+            "data-temperature": tb.DataTemperature(),
     }  # fmt: skip
     assert as_smoothing(None, "bdeu") == tb.BDeu()
     assert as_smoothing(np.float32(0.5), "bdeu") == tb.Laplace(0.5)

@@ -16,21 +16,18 @@ from numpy.dtypes import StringDType
 from numpy.typing import NDArray
 
 from tanbark import estimators
-from tanbark.arrays import Integers
-from tanbark.counts import ChosenCounts, StoredCounts, chosen_cells, stored_cells
 from tanbark.errors import ModelFileError, OptionError, TanbarkError
 from tanbark.estimators.classifier import TableClassifier, TablePredictor
 from tanbark.estimators.encoding import Encoder
+from tanbark.estimators.model_files import averages
 from tanbark.estimators.model_files.version_1 import from_version_1
-from tanbark.estimators.models.aode import AveragedClassifier
 from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.parts.discretizers import Discretizer
 from tanbark.estimators.parts.parameters import ParameterEstimator
 from tanbark.estimators.reports import suspicious
 from tanbark.estimators.scikit import check_is_fitted, clone
 from tanbark.files import write_atomic
-from tanbark.graph import Dag, Network
-from tanbark.inference.aode.selection import all_super_parents, model_cells, needed_sets
+from tanbark.graph import Dag
 from tanbark.machine import thread_count
 from tanbark.params import Smoothing
 from tanbark.params.network_file import (
@@ -38,7 +35,6 @@ from tanbark.params.network_file import (
     VERSION,
     read_counts,
     read_json,
-    read_numbers,
     read_parents,
     read_schema,
     smoothing_document,
@@ -133,7 +129,7 @@ def _to_document(model: TableClassifier) -> dict[str, Any]:
         **seen_document(model),
         **scores_document(model),
         **(_network_document(model) if isinstance(model, NetworkClassifier) else {}),
-        **(_average_document(model) if isinstance(model, AveragedClassifier) else {}),
+        **({} if isinstance(model, NetworkClassifier) else averages.document(model)),
     }
 
 
@@ -159,14 +155,6 @@ def restore_scores(model: Any, document: dict[str, Any]) -> None:
         demand(len(scores) > 0 and all(map(is_number, scores)), "a score of the prediction sets is no number")
         demand(sorted(scores) == scores, "the scores of the prediction sets are not sorted")
         model.set_scores_ = np.array(scores, np.float64)
-
-
-def _average_document(model: AveragedClassifier) -> dict[str, Any]:
-    """Return the counts, and the super-parents of the models unless they are all that there can be."""
-    schema, orders = model.schema_, model._orders()
-    complete = all(len(m) == math.comb(schema.target, k) for m, k in zip(model._models, orders, strict=True))
-    chosen = {} if complete else {"super_parents": [models.tolist() for models in model._models]}
-    return {**chosen, "counts": model._kept_counts().flat.tolist()}
 
 
 def _network_document(model: NetworkClassifier) -> dict[str, Any]:
@@ -199,7 +187,8 @@ def _check_writable(model: TableClassifier) -> None:
     check_labels(model.classes_.dtype)
     second = copy(model)._estimate()
     same_temperature = getattr(model, "temperature_", 1.0) == getattr(second, "temperature_", 1.0)
-    cpts = zip(_network(model).log_tables, _network(second).log_tables, strict=True)
+    pairs = zip(averages.networks(model), averages.networks(second), strict=True)
+    cpts = [cpt for one, other in pairs for cpt in zip(one.log_tables, other.log_tables, strict=True)]
     if not same_temperature or not all(np.array_equal(a, b) for a, b in cpts):
         msg = "Options were changed after fit, so the file would not predict as this model does. Fit it again first."
         raise OptionError(msg)
@@ -210,11 +199,6 @@ def check_labels(dtype: np.dtype[Any]) -> None:
     if dtype.kind not in LABELS and dtype.name not in LABELS:
         msg = f"Labels of type {dtype.name} cannot be written to a model file. Make them strings or numbers before fit."
         raise OptionError(msg)
-
-
-def _network(model: TableClassifier) -> Network:
-    """Return the network whose tables show whether a model is what its options and counts say."""
-    return model.network_ if isinstance(model, NetworkClassifier) else model.naive_
 
 
 def _plain(value: Any, what: str) -> Any:
@@ -259,17 +243,18 @@ def _from_document(document: Any) -> Any:
     if isinstance(model, NetworkClassifier):
         _restore_network(model, document)
     else:
-        _restore_average(model, document)
+        averages.restore(model, document)
     restore_scores(model, document)
     thread_count(model.n_jobs)
     with np.errstate(all="ignore"):
-        network = _network(model._estimate())
+        networks = averages.networks(model._estimate())
     if "smoothing" in document:
         same = document["smoothing"] == smoothing_document(model.smoothing_)
         demand(same, "the smoothing is not that of the options")
-    for node, table in enumerate(network.tables):
-        sums = table.sum(axis=network.axes(node).index(node))
-        demand(np.allclose(sums, 1.0), f"the counts of {network.dag.names[node]!r} give no probabilities")
+    for network in networks:
+        for node, table in enumerate(network.tables):
+            sums = table.sum(axis=network.axes(node).index(node))
+            demand(np.allclose(sums, 1.0), f"the counts of {network.dag.names[node]!r} give no probabilities")
     return model
 
 
@@ -329,36 +314,6 @@ def _restore_network(model: NetworkClassifier, document: dict[str, Any]) -> None
         numbers = read_list(weights, "weights")
         demand(len(numbers) == schema.target and all(map(is_number, numbers)), "there is not one weight per feature")
         model.parameters_.weights_ = dict(zip(schema.names, map(float, numbers), strict=False))
-
-
-def _restore_average(model: AveragedClassifier, document: dict[str, Any]) -> None:
-    """Return a model its super-parents, and the counts of pairs or triples."""
-    order, schema = model._stored_order(), model.schema_
-    flat = read_list(document["counts"], "counts")
-    model._models = _super_parents(document.get("super_parents"), model)
-    cells = [int(model_cells(schema, models).sum()) for models in model._models]
-    demand(max(cells) <= model.max_cells, "max_cells is too small")
-    if len(flat) == stored_cells(schema, order):
-        model.counts_ = StoredCounts(schema, order, read_numbers(flat, "the model"))
-        return
-    sets = needed_sets(schema, model._models)
-    demand("super_parents" in document and len(flat) == chosen_cells(schema, sets), "the counts do not fit the columns")
-    model.chosen_counts_ = ChosenCounts(schema, sets, read_numbers(flat, "the model"))
-
-
-def _super_parents(document: Any, model: AveragedClassifier) -> tuple[Integers, ...]:
-    """Read the super-parents of the models with each number of them; all where none are listed."""
-    orders, n = model._orders(), model.schema_.target
-    if document is None:
-        return tuple(all_super_parents(model.schema_, order) for order in orders)
-    demand(len(read_list(document, "super-parents")) == len(orders), "super-parents of a kind are missing")
-    found = []
-    for order, item in zip(orders, document, strict=True):
-        sets = [read_parents(columns, n) for columns in read_list(item, "super-parents")]
-        good = all(len(columns) == order and sorted(set(columns)) == list(columns) for columns in sets)
-        demand(good and sorted(set(sets)) == sets, "the super-parents are not sorted sets of features")
-        found.append(np.array(sets, np.int64).reshape(-1, order))
-    return tuple(found)
 
 
 def _options(document: Any, cls: Callable[..., Any]) -> dict[str, Any]:

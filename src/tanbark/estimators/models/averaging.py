@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
 from copy import copy
 from dataclasses import field
 from typing import Any, Self
@@ -12,27 +11,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Codes, Floats
 from tanbark.checks import check_count, is_number
 from tanbark.errors import OptionError
 from tanbark.estimators import inputs
-from tanbark.estimators.classifier import Absent, TableClassifier, TablePredictor
+from tanbark.estimators.classifier import Absent, TableClassifier
+from tanbark.estimators.mixture import PosteriorMixture
 from tanbark.estimators.models.constraint import RAIANB
-from tanbark.estimators.network import NetworkClassifier
 from tanbark.estimators.options import estimator
-from tanbark.estimators.questions.model import Asked, plain_asked
-from tanbark.estimators.reports.explain import Explained
-from tanbark.estimators.scikit import check_is_fitted, clone
+from tanbark.estimators.scikit import clone
 from tanbark.estimators.training import encode_training
 from tanbark.machine import run_threads, thread_count
 from tanbark.structure.rules import generator
 from tanbark.table import CodedTable
 
-NO_JOINT = "class probabilities are averaged, not joint probabilities; see conditional_log_likelihood."
-
 
 @estimator
-class ModelAveraging(TablePredictor):
+class ModelAveraging(PosteriorMixture):
     """Average the class probabilities of models that are learnt from random subsets of the rows (subbagging).
 
     Each model learns its structure and its tables from a subset drawn without replacement. Columns, categories, cut
@@ -67,8 +61,8 @@ class ModelAveraging(TablePredictor):
 
     References
     ----------
-    Sugahara, Aomi and Ueno (2022), Bayesian network model averaging classifiers by subbagging; with one structure for
-    each subset instead of the K best ones.
+    Sugahara, Aomi and Ueno (2022), Bayesian network model averaging classifiers by subbagging. Theirs averages the K
+    best structures of each subset: ``ModelAveraging(KBestANB(k=10))``.
 
     Examples
     --------
@@ -89,13 +83,9 @@ class ModelAveraging(TablePredictor):
 
     estimators_: list[TableClassifier] = field(init=False)
 
-    predict_joint_log_proba = log_likelihood = aic = bic = Absent(NO_JOINT)
     partial_fit = forget = fit_counts = Absent("every model learns from its own subset of the rows; use fit with all.")
     leave_one_out_proba = leave_one_out_measures = Absent(
         "its models were learnt from different rows; use :func:`cross_validate_network`."
-    )
-    surprise = scorecard = Absent(
-        "class probabilities are averaged, which is not one network. Ask one of ``estimators_``."
     )
     predict_proba_interval = Absent("its models were learnt from different rows; compare those of ``estimators_``.")
 
@@ -159,60 +149,10 @@ class ModelAveraging(TablePredictor):
         if hasattr(first, "_seen"):
             self._seen = first._seen
 
-    # ------------------------------------------------------------------ prediction
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the class probabilities: the mean of those of all models, missing values marginalised exactly."""
-        check_is_fitted(self)
-        return self._proba(self._codes(X))
-
-    def _proba(self, codes: Codes) -> Floats:
-        return self._mean(codes)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithms of the class probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
-
     @property
     def handle_unknown(self) -> str:
         """What the models do with categories that training never saw."""
         return str(self.estimators_[0].handle_unknown)
-
-    def _joint(self, codes: Codes) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._mean(codes)))
-
-    def _explained(self) -> Explained:
-        n = self.schema_.target
-        return Explained(self.schema_, tuple(range(n)), ((),) * n, self._joint)
-
-    def _asked(self) -> Asked:
-        networks = tuple(network for member in self.estimators_ for network in member._asked().networks)
-        return plain_asked(self.schema_, self._joint, networks)
-
-    def _support(self, codes: Codes) -> tuple[Floats, Floats]:
-        rows, values = zip(*(member._support(codes) for member in self.estimators_), strict=True)
-        return np.mean(rows, axis=0), np.mean(values, axis=0)
-
-    def _mean(self, codes: Codes) -> Floats:
-        total = np.zeros((codes.shape[1], len(self.classes_)))
-        for member in self.estimators_:
-            total += member._posterior(member._joint(codes), logs=False)
-        return total / len(self.estimators_)
-
-    # ------------------------------------------------------------------ looking inside
-
-    def arc_frequencies(self) -> dict[tuple[str, str], float]:
-        """Return the fraction of the models that have each (parent, child) arc, the commonest first."""
-        check_is_fitted(self)
-        networks = [member for member in self.estimators_ if isinstance(member, NetworkClassifier)]
-        if not networks:
-            msg = f"{type(self.estimators_[0]).__name__} has no graph, so that there are no arcs to count."
-            raise OptionError(msg)
-        counted = Counter(arc for member in networks for arc in member.dag_.arcs())
-        ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-        return {arc: times / len(self.estimators_) for arc, times in ranked}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all models to one JSON file; ``tanbark.load`` reads it."""

@@ -305,10 +305,16 @@ class TextNaiveBayes(ExplorerPage, SetPrediction, ClassifierMixin, BaseEstimator
 
 def _refuse_flags(X: Any) -> None:
     """Raise an error for boolean columns beside counts: a flag that is not set says something, and no word does so."""
-    if not is_frame(X):
+    if is_frame(X):
+        dtypes = read_dtypes(X)
+        flags: list[Any] = [name for name, dtype in dtypes.items() if dtype == "Boolean"]
+        n = len(dtypes)
+    elif isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
+        n = X.shape[1]
+        flags = [k for k in range(n) if len(X) and all(isinstance(value, (bool, np.bool_)) for value in X[:, k])]
+    else:
         return
-    flags = [name for name, dtype in read_dtypes(X).items() if dtype == "Boolean"]
-    if flags and len(flags) < len(read_dtypes(X)):
+    if flags and len(flags) < n:
         msg = (
             f"The columns {flags[:10]} are flags (booleans), and TextNaiveBayes counts words: a flag that is not set "
             "would say nothing. Give the flags to a NaiveBayes of their own and add log P(class | words) + "

@@ -18,6 +18,10 @@ class HillClimbTAN(FoldOptions, NetworkClassifier):
 
     Parameters
     ----------
+    direction : {"both", "random"}, default "both"
+        Between two features without feature parents an arc may point either way: equivalent graphs, which predict
+        differently where CPTs are smoothed. Both are tried, or one that ``random_state`` draws for every pair, which is
+        quicker.
     {options}
 
     Attributes
@@ -31,6 +35,8 @@ class HillClimbTAN(FoldOptions, NetworkClassifier):
     """
 
     _learner_name = "tan-hc"
+
+    direction: str = "both"
 
 
 @estimator

@@ -181,6 +181,12 @@ def test_flags_beside_words_are_refused(library):
         assert tb.TextNaiveBayes().fit(meant, labels).word_counts_.shape == (2, 3)
 
 
+def test_flags_in_an_array_of_objects_are_refused_too():
+    with pytest.raises(tb.errors.InputError, match=r"\[1\] are flags"):
+        tb.TextNaiveBayes().fit(np.array([[3, True], [1, False]], dtype=object), [0, 1])
+    tb.TextNaiveBayes().fit(np.array([[3, 1], [1, 0]], dtype=object), [0, 1])
+
+
 def test_words_and_flags_are_added_up():
     """P(class) P(words | class) P(flags | class) from two models, less the prior that is in both."""
     rng = np.random.default_rng(0)

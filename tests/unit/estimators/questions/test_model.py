@@ -154,6 +154,7 @@ def test_batches_of_columns_change_nothing(monkeypatch):
     [
         tb.NaiveBayes(parameters=tb.WANBIA()), tb.NaiveBayes(parameters=tb.Discriminative(penalty=1.0, rounds=2)),
         tb.AODE(), tb.A2DE(min_rows=3), tb.ModelAveraging(tb.TAN(), 3, random_state=0), tb.ChowLiuTree(),
+        tb.KBestANB(3),
     ],
     ids=repr,
 )  # fmt: skip

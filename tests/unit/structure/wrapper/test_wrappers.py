@@ -66,6 +66,28 @@ def test_the_candidates_of_the_first_step(worked, name, candidates):
     assert search(name, *worked).history[1].candidates == candidates
 
 
+def test_random_directions_are_half_of_the_candidates(worked):
+    first, again, other = (
+        search("tan-hc", *worked, tol=0, options={"direction": "random", "random_state": seed}) for seed in (1, 1, 2)
+    )
+    assert first.history[1].candidates == 10
+    assert [step.move for step in first.history] == [step.move for step in again.history]
+    assert max(len(found) for found in inside(first.dag).values()) <= 1
+    assert first.dag != other.dag
+    both = search("tan-hc", *worked, tol=0)
+    assert both.history[1].score >= first.history[1].score
+    with pytest.raises(tb.errors.OptionError, match="direction"):
+        search("tan-hc", *worked, options={"direction": "left"})
+
+
+def test_a_classifier_draws_directions_by_its_random_state(worked):
+    X, y = worked[0].codes[:-1].T.astype(float), worked[0].codes[-1]
+    made = [tb.HillClimbTAN(cv=3, tol=0, direction="random", random_state=seed).fit(X, y) for seed in (5, 5, 6)]
+    assert made[0].dag_ == made[1].dag_ != made[2].dag_
+    named = {"direction": "random", "random_state": 5, "cv": 3, "tol": 0}
+    assert tb.BayesNetClassifier("tan-hc", options=named).fit(X, y).dag_ == made[0].dag_
+
+
 def test_the_super_parents_of_the_worked_example(worked):
     a, b, w, v, u = range(5)
     evaluate = evaluator(*worked)

@@ -103,14 +103,20 @@ class Mixture {
     this.models = data.members.map((member) => new Model({ ...member, columns, title: "", asked: null }));
     const sizes = columns.map((column) => column.labels.length);
     Object.assign(this, { sizes, target, networks: data.networks, corrected: false, grid: columns.map(() => null) });
-    this.rows = sum(this.models.map(({ rows }) => rows)) / this.models.length;
+    this.weights = data.weights;
+    this.rows = this.mean(this.models.map(({ rows }) => rows));
+  }
+
+  /* The weighted mean of a number for every model. */
+  mean(values) {
+    return sum(values.map((value, m) => this.weights[m] * value));
   }
 
   /* The logarithm of the mean of the posteriors. */
   logits(evidence) {
     const known = without(evidence, this.target);
     const all = this.models.map((model) => classPosterior(model, known));
-    return all[0].map((_, c) => Math.log(sum(all.map((probabilities) => probabilities[c])) / all.length));
+    return all[0].map((_, c) => Math.log(this.mean(all.map((probabilities) => probabilities[c]))));
   }
 
   withClass(logits, evidence) {
@@ -119,12 +125,12 @@ class Mixture {
 
   support(evidence) {
     const all = this.models.map((model) => support(model, evidence));
-    const rows = sum(all.map((found) => found.rows)) / all.length;
+    const rows = this.mean(all.map((found) => found.rows));
     const thinnest = all.reduce((best, found) => (found.node !== null && (best === null || found.rows < best.rows) ? found : best), null);
     return { rows, node: thinnest?.node ?? null };
   }
 
-  /* A column in every one of its states, other evidence held: see Pool. Networks count alike where a class is possible. */
+  /* A column in every one of its states, other evidence held: see Pool. A network counts where a class is possible. */
   *eachState(evidence, column) {
     const states = oneHot(this.sizes[column]);
     const held = without(evidence, column);
@@ -132,11 +138,11 @@ class Mixture {
     yield;
     const sums = states.map(() => new Float64Array(logits[0].length));
     const times = new Float64Array(logits[0].length);
-    for (const model of this.models) {
+    for (const [m, model] of this.models.entries()) {
       const { known, values } = yield* this.memberLikelihoods(model, without(held, this.target), column);
       for (let c = 0; c < times.length; c++) {
-        times[c] += known[c];
-        values.forEach((line, s) => (sums[s][c] += line[c]));
+        times[c] += this.weights[m] * known[c];
+        values.forEach((line, s) => (sums[s][c] += this.weights[m] * line[c]));
       }
       yield;
     }
