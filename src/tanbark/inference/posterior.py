@@ -57,9 +57,10 @@ def _add_complete(network: Network, codes: Codes, out: Floats, threads: int) -> 
     from tanbark.inference import complete_kernels as kernels
 
     factors = merged_logarithms(network)
+    most = np.array(network.schema.cardinalities, np.int64) - 1
 
     def work(low: int, high: int) -> None:
-        kernels.add_entries(codes, factors, low, high, out)
+        kernels.add_entries(codes, factors, most, low, high, out)
 
     run_threads(work, row_blocks(len(out), threads), threads)
 
