@@ -95,8 +95,17 @@ def log_likelihoods(network: SparseNetwork, codes: Codes, *, n_jobs: int | None 
     out = np.zeros((codes.shape[1], int(network.n_states[-1])))
     threads = thread_count(n_jobs)
 
-    def work(low: int, high: int) -> None:
-        sparse_kernels.add_rows(codes, network, MOST_ENTRIES, MOST_SUMMED, np.empty(WORKSPACE), low, high, out)
+    left = np.zeros(len(out), np.bool_)
 
-    run_threads(work, row_blocks(len(out), threads, smallest=256), threads, long=len(out) > LONG_ROWS)
+    def add_complete(low: int, high: int) -> None:
+        sparse_kernels.add_complete(codes, network, low, high, out, left)
+
+    run_threads(add_complete, row_blocks(len(out), threads, smallest=256), threads, long=len(out) > LONG_ROWS)
+    rows = np.flatnonzero(left)
+
+    def add_incomplete(low: int, high: int) -> None:
+        space = np.empty(WORKSPACE)
+        sparse_kernels.add_incomplete(codes, network, MOST_ENTRIES, MOST_SUMMED, space, rows[low:high], out)
+
+    run_threads(add_incomplete, row_blocks(len(rows), threads, smallest=256), threads, long=len(rows) > LONG_ROWS)
     return out
