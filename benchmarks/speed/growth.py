@@ -1,6 +1,6 @@
 """How processor time grows with rows, features, states and classes.
 
-    python -m benchmarks.speed.growth run [--quick] [--seconds 60]
+    python -m benchmarks.speed.growth run [--quick] [--axis rows] [--seconds 60]
     python -m benchmarks.speed.growth page
 
 ``run`` measures one point after another and writes each to docs/numbers/growth.json, so that it can be stopped and run
@@ -198,9 +198,11 @@ def main() -> None:
     parser.add_argument("what", choices=("run", "page"))
     parser.add_argument("--quick", action="store_true", help="the three smallest sizes of every axis")
     parser.add_argument("--seconds", type=float, default=60.0, help="a work that took longer is not taken further")
+    parser.add_argument("--axis", action="append", choices=tuple(AXES), help="one of the axes only; may be repeated")
     given = parser.parse_args()
     if given.what == "run":
-        run(QUICK if given.quick else AXES, given.seconds)
+        chosen = QUICK if given.quick else AXES
+        run({axis: chosen[axis] for axis in given.axis or chosen}, given.seconds)
     else:
         page()
 

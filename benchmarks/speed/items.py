@@ -134,6 +134,7 @@ def predict_gaps(setting: Setting) -> list[Line]:
     contest = Contest(
         7, what, "tan_predict_gaps", table, lambda: model.predict_proba(holed),
         rows=holed, limit="MAX_ROWS_GAPS", fastest=Target(500.0), extra={"complete": complete},
+        **_gather_limit(table.X, table, limits.tree_parents(table.model, table.X.shape[1])),
     )  # fmt: skip
     lines, stats = run_contest(contest, setting)
     ours, own = stats[OURS], stats["complete"]
