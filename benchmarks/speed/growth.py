@@ -90,7 +90,7 @@ def run(points: dict[str, list[int]], seconds: float) -> None:
     """Measure what is not in the file yet."""
     found: dict[str, Any] = json.loads(NUMBERS.read_text()) if NUMBERS.exists() else {"points": {}}
     found |= {"machine": f"{platform.machine()}, Python {platform.python_version()}", "base": BASE, "others": OTHERS}
-    found["load"] = round(os.getloadavg()[0], 1)
+    found.setdefault("loads", []).append(round(os.getloadavg()[0], 1))  # one per run that added points
     for axis, sizes in points.items():
         for n in sizes:
             size = BASE | OTHERS.get(axis, {}) | {axis: n}
@@ -147,8 +147,8 @@ def page() -> None:
         f"states and {BASE['classes']} classes. Data are samples of a tree-augmented network, one byte per value; "
         f"predictions and explanations are of a TAN, `explain` takes {EXPLAINED} rows, `page` makes the explorer page. "
         "The exponent is the slope over the upper half of the points on logarithmic scales, in brackets the lowest and "
-        "the highest slope between neighbours there. Sizes without a figure were not run. The load of the machine was "
-        f"{found.get('load', 'unknown')} at the start.", "",
+        "the highest slope between neighbours there. Sizes without a figure were not run. Load of the machine at "
+        f"the start of each run: {found.get('loads', 'not recorded')}.", "",
         "`python -m benchmarks.speed.growth run` and then `page` do it again; the points are in "
         "`docs/numbers/growth.json`.",
         "", "![Processor seconds by rows, features, states and classes](figures/growth.svg)", "",
