@@ -1,4 +1,4 @@
-"""The command line: ``python -m benchmarks.speed [--only 1,4] [--quick] [--data DIR] [--json FILE]``."""
+"""The command line: ``python -m benchmarks.speed [--only 1,4] [--quick] [--data DIR] [--r-libs DIR] [--json FILE]``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
+from benchmarks.speed import limits
 from benchmarks.speed.contest import Setting
 from benchmarks.speed.items import ITEMS
 from benchmarks.speed.peers import PEERS
-from benchmarks.speed.runner import Line, table, write_json
+from benchmarks.speed.runner import Line, best_peers, table, write_json
 
 PACKAGES = ("tanbark", "numpy", "scipy", "scikit-learn", "numba", "pandas")
 CPUINFO = Path("/proc/cpuinfo")
@@ -26,6 +27,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="numbers of the items to run, with commas between")
     parser.add_argument("--quick", action="store_true", help="small sizes: a smoke test whose ratios mean nothing")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder of the tables, .csv.gz")
+    parser.add_argument("--r-libs", type=Path, help="the folder where bnlearn and bnclassify are installed for R")
+    parser.add_argument("--rscript", type=Path, help="the Rscript that runs them; the one on the path by default")
     parser.add_argument("--json", type=Path, help="also write the lines to this file")
     return parser.parse_args()
 
@@ -52,6 +55,7 @@ def about(setting: Setting) -> dict[str, Any]:
         "cpu": cpu_name(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "rates": limits.rates(),
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "packages": {name: package_version(name) for name in PACKAGES},
         "peers": {peer.NAME: peer.version() for peer, reason in reasons.items() if reason is None},
@@ -80,12 +84,17 @@ def report(lines: list[Line], facts: dict[str, Any]) -> str:
     parts = [
         table(lines),
         "",
+        "The best peer of each work, and what percentage ours reaches of a bare loop that does only what must be done:",
+        "",
+        best_peers(lines),
+        "",
         "Seconds and rows/s are medians with their quartiles; the ratio is how many times faster Tanbark is, unless "
         "the note says otherwise. Both sides ran in turns in one run; ours starts from the raw array, the peers from "
         "input already in their own form. Times marked as published were measured elsewhere by others: neither they "
         "nor the ratios against them are of this run.",
         "",
         f"- Machine: {facts['cpu']}, {facts['cores']} cores, load {facts['load_before']} before; {facts['system']}.",
+        f"- One thread does in a second: {facts['rates']}.",
         f"- Packages: {listed['packages']}.",
         f"- Peers: {listed['peers']}.",
         *(f"- Left out: {name}: {why}." for name, why in facts["left_out"].items()),
@@ -105,6 +114,10 @@ def main() -> int:
         import tanbark  # noqa: F401
     except ImportError as error:
         sys.exit(f"Tanbark cannot be imported ({error}): pip install -e . first")
+    if given.r_libs:
+        os.environ["R_LIBS"] = str(given.r_libs.resolve())
+    if given.rscript:
+        os.environ["RSCRIPT"] = str(given.rscript)
     setting = Setting(data=given.data, quick=given.quick)
     facts = about(setting)
     lines = run(numbers, setting)

@@ -10,9 +10,9 @@ from typing import Any
 
 from benchmarks.speed.data import Table
 from benchmarks.speed.peers import peers_for
-from benchmarks.speed.runner import Line, Stat, Target, Work, interleave, timed, times_faster
+from benchmarks.speed.runner import FASTEST, Line, Stat, Target, Work, interleave, timed, times_faster
 
-OURS = "tanbark"
+OURS, LIMIT = "tanbark", "a bare loop"
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,9 @@ class Contest:
     targets: dict[str, Target] = field(default_factory=dict)  # by the peer's name
     fastest: Target | None = None  # against whichever peer is the fastest
     extra: dict[str, Work] = field(default_factory=dict)  # other works of ours, run in the same turns
+    bare: Callable[[], Any] | None = None  # the loop that is the limit of the machine
+    bare_note: str = ""  # what it does
+    share: Target | None = None  # for the percentage of the limit
 
     @property
     def size(self) -> str:
@@ -69,6 +72,8 @@ def all_of(works: dict[str, Work], setting: Setting) -> dict[str, Stat]:
 def run_contest(contest: Contest, setting: Setting) -> tuple[list[Line], dict[str, Stat]]:
     """Time ours and the peers in turns; give a line for each peer, also for those left out, and all the spreads."""
     works = {OURS: timed(contest.ours), **contest.extra}
+    if contest.bare is not None:
+        works[LIMIT] = timed(contest.bare)
     out: list[Line] = []
     with ExitStack() as stack:
         entered: list[ModuleType] = []
@@ -83,7 +88,16 @@ def run_contest(contest: Contest, setting: Setting) -> tuple[list[Line], dict[st
     if OURS in failures:
         raise RuntimeError(f"{OURS} {failures[OURS]}")
     lines = [_line(contest, peer, stats, failures) for peer in entered]
-    return _with_fastest(lines, contest.fastest) + out, stats
+    return _with_fastest(lines, contest.fastest) + _limit_lines(contest, stats) + out, stats
+
+
+def _limit_lines(contest: Contest, stats: dict[str, Stat]) -> list[Line]:
+    """What percentage of the machine's limit ours reaches."""
+    if LIMIT not in stats:
+        return []
+    ours, bare = stats[OURS], stats[LIMIT]
+    line = contest.line(LIMIT, ours=ours, theirs=bare, value=100 * bare.median / ours.median, unit=" %")
+    return [replace(line, target=contest.share, note=f"of the limit: {contest.bare_note}")]
 
 
 def _native(peer: ModuleType, contest: Contest) -> AbstractContextManager[Work]:
@@ -112,10 +126,10 @@ def _line(contest: Contest, peer: ModuleType, stats: dict[str, Stat], failures: 
 
 
 def _with_fastest(lines: list[Line], target: Target | None) -> list[Line]:
-    """Hang the target on the line of the fastest peer."""
+    """Note which peer is the fastest, and hang the target on its line."""
     measured = [line for line in lines if line.value is not None]
-    if target is None or not measured:
+    if not measured:
         return lines
     fastest = min(measured, key=lambda line: line.value or 0.0)
-    note = f"{fastest.note}; fastest peer".removeprefix("; ")
-    return [replace(line, target=target, note=note) if line is fastest else line for line in lines]
+    marked = replace(fastest, target=target or fastest.target, note=f"{fastest.note}; {FASTEST}".removeprefix("; "))
+    return [marked if line is fastest else line for line in lines]

@@ -16,6 +16,7 @@ import numpy as np
 Work = Callable[[], float]  # does the work once and gives the seconds it took
 
 WARM_UP_UNDER = 10.0  # seconds: a first run as short as this is a warm-up, a longer one is counted
+FASTEST = "fastest peer"  # in the note of its line
 HEADINGS = ("#", "work", "size", "against", "tanbark", "the other", "ratio", "target", "met", "note")
 
 
@@ -145,6 +146,20 @@ def times_faster(ours: Stat, theirs: Stat) -> float:
 def table(lines: Sequence[Line]) -> str:
     """Lay the lines out as a Markdown table."""
     rows = [HEADINGS, tuple("---" for _ in HEADINGS), *(line.cells() for line in lines)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def best_peers(lines: Sequence[Line]) -> str:
+    """Lay out one line per work: ours, its fastest peer, and the percentage of the machine's limit."""
+    rows: list[tuple[str, ...]] = [("work", "size", "tanbark", "best peer", "times faster", "of the limit")]
+    rows.append(tuple("---" for _ in rows[0]))
+    limits = {(line.item, line.work): line.value for line in lines if line.unit == " %"}
+    for line in lines:
+        if FASTEST in line.note and line.value is not None:
+            limit = limits.get((line.item, line.work))
+            share = "" if limit is None else f"{limit:.0f} %"
+            peer = f"{line.against} {line.theirs}"
+            rows.append((line.work, line.size, str(line.ours), peer, plain(line.value), share))
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 

@@ -1,4 +1,6 @@
-"""R's bnclassify: tan_cl to fit (the structure alone, without lp), predict with prob = TRUE (by gRain if with gaps)."""
+"""R's bnclassify: tan_cl to fit (the structure alone, without lp), predict with prob = TRUE (by gRain if with gaps).
+
+Naive Bayes is fitted with its parameters."""
 
 from __future__ import annotations
 
@@ -26,6 +28,14 @@ def version() -> str:
 
 def tan_fit(table: Table) -> AbstractContextManager[Work]:
     return worker(command("bnclassify"), table, table.X[:1], "fit")
+
+
+def nb_fit(table: Table) -> AbstractContextManager[Work]:
+    return worker(command("bnclassify"), table, table.X[:1], "nb_fit")
+
+
+def nb_predict(table: Table, X: np.ndarray) -> AbstractContextManager[Work]:
+    return worker(command("bnclassify"), table, X, "nb_predict")
 
 
 def tan_predict(table: Table, X: np.ndarray) -> AbstractContextManager[Work]:

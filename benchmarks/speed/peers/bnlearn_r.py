@@ -1,4 +1,6 @@
-"""R's bnlearn: tree.bayes to fit (the structure alone, without bn.fit), predict with prob = TRUE."""
+"""R's bnlearn: tree.bayes to fit (the structure alone, without bn.fit), predict with prob = TRUE.
+
+Naive Bayes is fitted with its parameters."""
 
 from __future__ import annotations
 
@@ -25,6 +27,14 @@ def version() -> str:
 
 def tan_fit(table: Table) -> AbstractContextManager[Work]:
     return worker(command("bnlearn"), table, table.X[:1], "fit")
+
+
+def nb_fit(table: Table) -> AbstractContextManager[Work]:
+    return worker(command("bnlearn"), table, table.X[:1], "nb_fit")
+
+
+def nb_predict(table: Table, X: np.ndarray) -> AbstractContextManager[Work]:
+    return worker(command("bnlearn"), table, X, "nb_predict")
 
 
 def tan_predict(table: Table, X: np.ndarray) -> AbstractContextManager[Work]:

@@ -1,5 +1,5 @@
 # Times an R package's TAN from inside: Rscript worker.R PACKAGE TABLE ROWS STATES. Reads the table once, then answers
-# "fit", "predict" lines with JSON seconds. Values are single digits with commas between; "?" is a gap.
+# "fit", "predict", "nb_fit", "nb_predict" lines with JSON seconds. Values are single digits with commas between; "?" is a gap.
 
 read_digits <- function(path, states) {
   bytes <- readBin(path, "raw", n = file.size(path))
@@ -16,11 +16,13 @@ read_digits <- function(path, states) {
 packages <- list(
   bnlearn = list(
     structure = function(table) bnlearn::tree.bayes(table, "class"),
+    naive = function(table) bnlearn::naive.bayes(table, "class"),
     parameters = function(net, table) bnlearn::bn.fit(net, table, method = "bayes"),
     predict = function(model, rows) predict(model, rows, prob = TRUE)
   ),
   bnclassify = list(
     structure = function(table) bnclassify::tan_cl("class", table, score = "loglik"),
+    naive = function(table) bnclassify::nb("class", table),
     parameters = function(net, table) bnclassify::lp(net, table, smooth = 1),
     predict = function(model, rows) predict(model, rows, prob = TRUE)
   )
@@ -39,9 +41,14 @@ model <- NULL
 input <- file("stdin", open = "r")
 while (length(ask <- readLines(input, n = 1)) > 0) {
   if (ask == "predict" && is.null(model)) model <- package$parameters(package$structure(table), table)
+  if (ask == "nb_predict" && is.null(model)) model <- package$parameters(package$naive(table), table)
   invisible(gc())
   start <- as.numeric(Sys.time())
-  invisible(if (ask == "fit") package$structure(table) else package$predict(model, rows))
+  invisible(switch(ask,
+    fit = package$structure(table),
+    nb_fit = package$parameters(package$naive(table), table),
+    package$predict(model, rows)
+  ))
   cat(sprintf("{\"seconds\": %.6f}\n", as.numeric(Sys.time()) - start))
   flush(stdout())
 }

@@ -270,6 +270,9 @@ def count_sets_by_rows(
     keys = np.empty(ROWS_AT_ONCE, np.int64)
     weighted = len(weights) > 0
     for s in range(len(ends) - 1):
+        if ends[s + 1] - ends[s] == 2 and not weighted:
+            _count_pair(codes, members[ends[s]], members[ends[s] + 1], n_states, starts[s], out)
+            continue
         for low in range(0, n_rows, ROWS_AT_ONCE):
             size = min(ROWS_AT_ONCE, n_rows - low)
             keys[:size] = starts[s]
@@ -282,6 +285,17 @@ def count_sets_by_rows(
                 for row in range(size):
                     if keys[row] >= 0:
                         out[keys[row]] += 1
+
+
+@kernel
+def _count_pair(codes: Array, left: int, right: int, n_states: Array, start: int, out: Array) -> None:
+    """Count the joint states of two columns, most often a feature and the class, without keys."""
+    lefts, rights = codes[left], codes[right]
+    n_left, n_right = np.uint64(n_states[left]), np.uint64(n_states[right])
+    for row in range(len(lefts)):
+        a, b = np.uint64(lefts[row]), np.uint64(rights[row])
+        if a < n_left and b < n_right:
+            out[np.uint64(start) + a * n_right + b] += 1
 
 
 @kernel

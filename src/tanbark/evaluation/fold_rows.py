@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Codes, Floats
 from tanbark.graph import Dag, Network
-from tanbark.inference.layout import FlatNetwork, Forest, ends_of, lay_out
+from tanbark.inference.layout import FlatNetwork, lay_out, lay_out_forest, pad, turn
 from tanbark.inference.posterior import add_with_missing
 from tanbark.machine import run_threads
 from tanbark.structure.wrapper.search import Structure, supernodes
@@ -192,14 +192,19 @@ class FoldRows(ABC):
         """Sum out a tree of features, fold by fold."""
         from tanbark.inference import forest_kernels
 
-        n, n_classes = self._schema.target, out.shape[1]
-        starts, parent = np.zeros(n, np.int64), np.full(n, -1, np.int64)
-        for (feature, parents), start in zip(component, ends_of([cpt[0].size for cpt in cpts]), strict=False):
-            starts[feature], parent[feature] = start, parents[0] if parents else -1
-        order = np.array([feature for feature, _ in reversed(_parents_first(component))], np.int64)
-        messages = ends_of((self._states[:n] * n_classes).tolist())
-        for fold, (values, logs) in enumerate(_by_fold(cpts)):
-            forest = Forest(values, logs, starts, self._states[:n], parent, order, messages)
+        families, sizes = _parents_first(component), self._schema.cardinalities
+        by_family = dict(zip(component, cpts, strict=True))
+        tables = [by_family[family] for family in families]
+        scopes = [(*parents, feature, self._schema.target) for feature, parents in families]
+        with np.errstate(divide="ignore"):
+            logs = [pad(np.log(table), table.ndim - 2) for table in tables]
+        padded = (*(size + 1 for size in sizes[:-1]), sizes[-1])
+        shape = lay_out_forest(
+            families, sizes, [table[0] for table in tables], lay_out(scopes, padded, self._schema.target, np.zeros(0))
+        )
+        parts = (_one_row_each(each) for each in (logs, tables, [turn(table, 1) for table in tables]))
+        for fold, (entries, values, turned) in enumerate(zip(*parts, strict=True)):
+            forest = shape._replace(entries=shape.entries._replace(values=entries), probabilities=values, turned=turned)
             forest_kernels.add_forest(codes, forest, bounds[fold], bounds[fold + 1], out)
         doubtful = np.flatnonzero(np.isneginf(out).any(axis=1))  # zero, or below the range of floats
         self._eliminate(component, cpts, codes, doubtful, out)
@@ -260,10 +265,15 @@ def with_folds(codes: Codes, folds: NDArray[np.integer], n_folds: int) -> Codes:
 
 def _by_fold(cpts: list[Floats]) -> Iterator[tuple[Floats, Floats]]:
     """Put the CPTs of every fold one after another; yield them and their logarithms."""
-    flat = np.concatenate([cpt.reshape(len(cpt), -1) for cpt in cpts], axis=1)
+    flat = _one_row_each(cpts)
     with np.errstate(divide="ignore"):
         logs = np.log(flat)
     yield from zip(flat, logs, strict=True)
+
+
+def _one_row_each(tables: Sequence[Floats]) -> Floats:
+    """Put tables with an axis of folds one after another, a row of the result for every fold."""
+    return np.concatenate([table.reshape(len(table), -1) for table in tables], axis=1)
 
 
 def _total(start: Floats, parts: Iterable[Floats]) -> Floats:

@@ -14,9 +14,10 @@ ROWS_AT_ONCE = 512
 
 
 @kernel
-def add_entries(codes: Array, factors: Factors, top: int, bottom: int, out: Array) -> None:
+def add_entries(codes: Array, factors: Factors, most: Array, top: int, bottom: int, out: Array) -> None:
     """Add to ``out[row, class]``, for rows from top to bottom, the entry of every factor of logarithms.
 
+    ``most`` is the largest code of every column that the factors know; codes above it are read as that one.
     A block of rows at a time, so that the places of one factor's entries stay in the cache: first the places, column by
     column, then one gather of a class vector per row; a factor without the class has one entry for all of them.
     """
@@ -28,10 +29,10 @@ def add_entries(codes: Array, factors: Factors, top: int, bottom: int, out: Arra
         for factor in range(len(with_class)):
             places[:size] = np.uint64(starts[factor])
             for at in range(bounds[factor], bounds[factor + 1] - with_class[factor]):
-                stride = np.uint64(strides[at])
+                stride, last = np.uint64(strides[at]), np.uint64(most[columns[at]])
                 values = codes[columns[at], low : low + size]
                 for row in range(size):
-                    places[row] += np.uint64(values[row]) * stride
+                    places[row] += min(np.uint64(values[row]), last) * stride
             if with_class[factor]:
                 _add_vectors(entries, places, low, size, n_classes, out)
             else:

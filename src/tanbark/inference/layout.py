@@ -14,6 +14,7 @@ from tanbark.arrays import Array, Bools, Floats, Integers
 from tanbark.graph import Network
 
 MERGED_ENTRIES = 1024  # a merged factor of this size stays in the nearest cache while a block of rows reads it
+PADDED_ENTRIES = 2048  # the same for factors with a state for missing values, most of whose entries are seldom read
 MERGED_COLUMNS = 32  # and no more axes: columns with one state cost no entries, and an array has at most 64
 
 Made = TypeVar("Made")
@@ -48,17 +49,24 @@ class FlatNetwork(NamedTuple):
 class Forest(NamedTuple):
     """Features that are trees given the class, as :func:`forest_kernels.add_forest` reads them.
 
-    Feature i has P(i | parent, class) at ``starts[i] + (parent state * n_states[i] + state) * n_classes + class``;
-    ``parent`` is -1 at a root, ``order`` lists children before their parents, and the message to feature i begins at
-    ``message_starts[i]``.
+    ``entries`` are logarithms of the CPTs with one more state per column for a missing value, where they are zero;
+    ``n_states`` is therefore the largest code that they know. Feature i has P(i | parent, class) from ``starts[i]`` on
+    in ``probabilities``, with axes (parent, i, class), and from ``turned_starts[i]`` on in ``turned``, with axes (i,
+    parent, class) and one more state of i, a missing value, where it is one. ``parent`` is -1 at a root, ``inner``
+    lists the features with children, children before parents, ``children[ends[i] : ends[i + 1]]`` are those of feature
+    i, and a row's messages to it begin at ``message_starts[i]`` of all messages to features with children.
     """
 
+    entries: Factors
     probabilities: Floats
-    logarithms: Floats
     starts: Integers
+    turned: Floats
+    turned_starts: Integers
     n_states: Integers
     parent: Integers
-    order: Integers
+    inner: Integers
+    children: Integers
+    ends: Integers
     message_starts: Integers
 
 
@@ -83,7 +91,7 @@ def flat_network(network: Network) -> FlatNetwork:
     scopes = [network.axes(node) for node in range(len(tables))]
     return FlatNetwork(
         np.array(sizes, np.int64),
-        lay_out(scopes, sizes, network.target, _flat(tables)),
+        lay_out(scopes, sizes, network.target, flatten(tables)),
         np.array(network.dag.order[::-1], np.int64),
         np.array([bool((table <= 0).any()) for table in tables], np.bool_),
     )
@@ -92,15 +100,21 @@ def flat_network(network: Network) -> FlatNetwork:
 @once_per_network
 def flat_logarithms(network: Network) -> Floats:
     """Return the logarithms of the CPTs, with their exponents, in the order of :func:`flat_network`."""
-    return _flat(network.log_tables)
+    return flatten(network.log_tables)
 
 
 @once_per_network
 def merged_logarithms(network: Network) -> Factors:
     """Lay out the logarithms for complete rows, once: neighbours share a factor as long as it stays small."""
-    factors = _merge(network)
-    scopes, tables = [scope for scope, _ in factors], [table for _, table in factors]
-    return lay_out(scopes, network.schema.cardinalities, network.target, _flat(tables))
+    sizes, order = network.schema.cardinalities, network.dag.order
+    families = [(network.axes(node), network.log_tables[node]) for node in order]
+    return _lay_out_merged(families, sizes, network.target, MERGED_ENTRIES)
+
+
+def _lay_out_merged(families: Sequence[Factor], sizes: Sequence[int], target: int, most: int) -> Factors:
+    """Lay out factors of logarithms, neighbours added up while they have at most so many entries."""
+    merged = _merge(families, sizes, most)
+    return lay_out([scope for scope, _ in merged], sizes, target, flatten([table for _, table in merged]))
 
 
 def lay_out(scopes: Sequence[Sequence[int]], sizes: Sequence[int], target: int, values: Floats) -> Factors:
@@ -134,19 +148,18 @@ def ends_of(lengths: Sequence[int]) -> Integers:
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 
-def _flat(tables: Sequence[Array]) -> Floats:
+def flatten(tables: Sequence[Array]) -> Floats:
+    """Return the entries of tables one after another."""
     return np.concatenate([np.zeros(0), *(np.asarray(table, np.float64).ravel() for table in tables)])
 
 
-def _merge(network: Network) -> list[Factor]:
-    """Add up logarithms of consecutive families, in the order of the graph, while the sum has few entries."""
-    sizes = network.schema.cardinalities
+def _merge(families: Sequence[Factor], sizes: Sequence[int], most: int) -> list[Factor]:
+    """Add up logarithms of consecutive families while the sum has few entries."""
     merged: list[Factor] = []
-    for node in network.dag.order:
-        columns, table = network.axes(node), network.log_tables[node]
+    for columns, table in families:
         if merged:
             union = tuple(sorted({*merged[-1][0], *columns}))
-            if len(union) <= MERGED_COLUMNS and math.prod(sizes[c] for c in union) <= MERGED_ENTRIES:
+            if len(union) <= MERGED_COLUMNS and math.prod(sizes[c] for c in union) <= most:
                 merged[-1] = union, spread(*merged[-1], union) + spread(columns, table, union)
                 continue
         merged.append((columns, table))
@@ -163,25 +176,68 @@ def spread(columns: tuple[int, ...], table: Array, union: tuple[int, ...]) -> Ar
 def forest(network: Network) -> Forest | None:
     """Lay out a network whose features are trees given the class, once; None for any other."""
     target, sizes = network.target, network.schema.cardinalities
-    inner = [[p for p in parents if p != target] for parents in network.dag.parents[:target]]
-    weighted_arcs = network.exponents is not None and any(inner)
-    if network.dag.parents[target] or any(len(parents) > 1 for parents in inner) or weighted_arcs:
+    above = {node: tuple(p for p in network.dag.parents[node] if p != target) for node in network.dag.order}
+    weighted_arcs = network.exponents is not None and any(above.values())
+    if network.dag.parents[target] or any(len(parents) > 1 for parents in above.values()) or weighted_arcs:
         return None
-    tables = []
-    for node in range(target):
-        table = network.tables[node] if network.exponents is None else np.exp(network.log_tables[node])
+    order = [node for node in network.dag.order if node != target]
+    tables, families = [], []
+    for node in order:
+        scope, logs = (*above[node], node, target), network.log_tables[node]
+        table = network.tables[node] if network.exponents is None else np.exp(logs)
         if target not in network.dag.parents[node]:
-            table = np.repeat(table[..., None], sizes[target], axis=-1)
+            table, logs = (np.repeat(each[..., None], sizes[target], axis=-1) for each in (table, logs))
         tables.append(table)
-    probabilities = _flat(tables)
-    with np.errstate(divide="ignore"):
-        logarithms = np.log(probabilities)
+        families.append((scope, pad(logs)))
+    padded = (*(size + 1 for size in sizes[:target]), sizes[target])
+    entries = _lay_out_merged(families, padded, target, PADDED_ENTRIES)
+    return lay_out_forest([(node, above[node]) for node in order], sizes, tables, entries)
+
+
+def pad(logs: Floats, axes: int | None = None) -> Floats:
+    """Add a state for missing values, with zeros, to the axes of logarithms before the class's, or to the last few.
+
+    >>> pad(np.ones((2, 2))).tolist()
+    [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]
+    """
+    padded = logs.ndim - 1 if axes is None else axes
+    return np.pad(logs, [(0, 0)] * (logs.ndim - 1 - padded) + [(0, 1)] * padded + [(0, 0)])
+
+
+def lay_out_forest(
+    families: Sequence[tuple[int, tuple[int, ...]]], sizes: Sequence[int], tables: Sequence[Floats], entries: Factors
+) -> Forest:
+    """Lay out trees: each feature with its parent, parents before children, and the CPT of each with the class last."""
+    n, n_classes = len(sizes) - 1, sizes[-1]
+    starts, turned_starts, parent = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1, np.int64)
+    children: list[list[int]] = [[] for _ in range(n)]
+    places, turned = ends_of([table.size for table in tables]), [turn(table) for table in tables]
+    turned_places = ends_of([table.size for table in turned])
+    for at, (feature, above) in enumerate(families):
+        starts[feature], turned_starts[feature] = places[at], turned_places[at]
+        for p in above:
+            parent[feature] = p
+            children[p].append(feature)
     return Forest(
-        probabilities,
-        logarithms,
-        ends_of([table.size for table in tables])[:-1],
-        np.array(sizes[:target], np.int64),
-        np.array([parents[0] if parents else -1 for parents in inner], np.int64),
-        np.array([node for node in reversed(network.dag.order) if node != target], np.int64),
-        ends_of([size * sizes[target] for size in sizes[:target]]),
+        entries,
+        flatten(tables),
+        starts,
+        flatten(turned),
+        turned_starts,
+        np.array(sizes[:-1], np.int64),
+        parent,
+        np.array([feature for feature, _ in reversed(families) if children[feature]], np.int64),
+        np.array([child for below in children for child in below], np.int64),
+        ends_of([len(below) for below in children]),
+        ends_of([sizes[i] * n_classes * (len(below) > 0) for i, below in enumerate(children)]),
     )
+
+
+def turn(table: Floats, folds: int = 0) -> Floats:
+    """Return a CPT with the axis of its feature first, and one more state of it, a missing value, where it is one.
+
+    The CPT of a root is empty then, as it has no parent to send a message to. ``folds`` axes come before all others.
+    """
+    if table.ndim - folds < 3:
+        return table[..., :0]
+    return np.pad(np.swapaxes(table, -3, -2), [(0, 0)] * folds + [(0, 1), (0, 0), (0, 0)], constant_values=1.0)

@@ -58,11 +58,11 @@ def _add_complete(network: Network, codes: Codes, out: Floats, threads: int) -> 
     from tanbark.inference import complete_kernels as kernels
 
     factors = merged_logarithms(network)
-
+    most = np.array(network.schema.cardinalities, np.int64) - 1
     add_entries = for_work(kernels.add_entries, len(out) * len(factors.columns), INTERPRETED)
 
     def work(low: int, high: int) -> None:
-        add_entries(codes, factors, low, high, out)
+        add_entries(codes, factors, most, low, high, out)
 
     run_threads(work, row_blocks(len(out), threads), threads)
 

@@ -42,11 +42,28 @@ def descend(
 
 
 @kernel
-def add_rows(
-    codes: Array, network: SparseNetwork, most_entries: int, most_summed: int, work: Array, top: int, bottom: int,
-    out: Array,
-) -> None:  # fmt: skip
-    """Add log P(observed values | class) of rows from top to bottom to ``out[row, class]``."""
+def add_complete(codes: Array, network: SparseNetwork, top: int, bottom: int, out: Array, left: Array) -> None:
+    """Add log P(values | class) of rows from top to bottom to ``out[row, class]``; mark those with missing values.
+
+    These are left to :func:`add_incomplete`, a kernel of its own, which takes longest of all to compile.
+    """
+    n_features = len(network.bounds) - 1
+    states = np.zeros(len(network.n_states), np.int64)
+    for row in range(top, bottom):
+        if stopping():
+            return
+        for f in range(n_features):
+            states[f] = np.int64(codes[f, row])
+            left[row] |= states[f] >= network.n_states[f]
+        if not left[row]:
+            _add_entries(network, states, out[row])
+
+
+@kernel
+def add_incomplete(
+    codes: Array, network: SparseNetwork, most_entries: int, most_summed: int, work: Array, rows: Array, out: Array
+) -> None:
+    """Add log P(observed values | class) of some rows with missing values to ``out[row, class]``."""
     # Idea: families of observed columns read one entry. Missing columns with observed descendants are variables; the
     # families that hold one become factors over their variables and the class, which are eliminated one by one.
     # ``depths`` says how many parents each family reads: a factor that would be too large loses its last ones.
@@ -54,24 +71,19 @@ def add_rows(
     states = np.zeros(len(network.n_states), np.int64)
     role = np.zeros(n_features, np.int64)
     depths = np.zeros(n_features, np.int64)
-    for row in range(top, bottom):
+    for row in rows:
         if stopping():
             return
-        missing = False
         for f in range(n_features):
             states[f] = np.int64(codes[f, row])
             depths[f] = network.bounds[f + 1] - network.bounds[f]
             if states[f] >= network.n_states[f]:
                 states[f] = -1
-                missing = True
-        if not missing:
-            _add_complete(network, states, out[row])
-            continue
         _add_incomplete(network, states, role, depths, most_entries, most_summed, work, out[row])
 
 
 @kernel
-def _add_complete(network: SparseNetwork, states: Array, out: Array) -> None:
+def _add_entries(network: SparseNetwork, states: Array, out: Array) -> None:
     """Add the entries of a row without missing values."""
     n_states, parents, bounds, firsts, child_starts, children, starts, _, logarithms, _ = network
     for f in range(len(bounds) - 1):

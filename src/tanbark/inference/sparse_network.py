@@ -95,20 +95,28 @@ def log_likelihoods(network: SparseNetwork, codes: Codes, *, n_jobs: int | None 
 
     out = np.zeros((codes.shape[1], int(network.n_states[-1])))
     threads = thread_count(n_jobs)
-    add_rows = for_work(sparse_kernels.add_rows, _steps(network, codes), INTERPRETED)
+    plain = float(len(network.parents) * network.n_states[-1])  # steps of a complete row
+    run_complete = for_work(sparse_kernels.add_complete, plain * len(out), INTERPRETED)
+    left = np.zeros(len(out), np.bool_)
 
-    def work(low: int, high: int) -> None:
-        add_rows(codes, network, MOST_ENTRIES, MOST_SUMMED, np.empty(WORKSPACE), low, high, out)
+    def add_complete(low: int, high: int) -> None:
+        run_complete(codes, network, low, high, out, left)
 
-    run_threads(work, row_blocks(len(out), threads, smallest=256), threads, long=len(out) > LONG_ROWS)
+    run_threads(add_complete, row_blocks(len(out), threads, smallest=256), threads, long=len(out) > LONG_ROWS)
+    rows = np.flatnonzero(left)
+    run_incomplete = for_work(sparse_kernels.add_incomplete, plain * _times(network, codes[:, rows]), INTERPRETED)
+
+    def add_incomplete(low: int, high: int) -> None:
+        space = np.empty(WORKSPACE)
+        run_incomplete(codes, network, MOST_ENTRIES, MOST_SUMMED, space, rows[low:high], out)
+
+    run_threads(add_incomplete, row_blocks(len(rows), threads, smallest=256), threads, long=len(rows) > LONG_ROWS)
     return out
 
 
-def _steps(network: SparseNetwork, codes: Codes) -> float:
-    """Return about how many steps in Python the rows take: more with every missing value of a row."""
-    least = len(network.parents) * float(network.n_states[-1])
-    if least * codes.shape[1] > INTERPRETED:
-        return float(least * codes.shape[1])
+def _times(network: SparseNetwork, codes: Codes) -> float:
+    """Return how many complete rows take about as many steps in Python: more with every missing value of a row."""
+    if codes.shape[1] > INTERPRETED:
+        return np.inf
     missing = (codes[: len(network.bounds) - 1] >= network.n_states[:-1, None]).sum(axis=0)
-    times = np.where(missing > 0, 2.0 * 1.6 ** np.minimum(missing, 40), 1.0)
-    return float(least * times.sum())
+    return float((2.0 * 1.6 ** np.minimum(missing, 40)).sum())

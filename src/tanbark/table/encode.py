@@ -113,25 +113,30 @@ def check_type(column: Column, values: str, *, observed: Callable[[], bool] = la
 def _encode_bytes(
     blocks: list[NumberBlock], columns: tuple[Column, ...], codes: Codes, unseen: NDArray[np.int64], threads: int
 ) -> None:
-    """Encode single columns of bytes: find the codes of all 256 numbers, and look every value up."""
-    if not blocks:
-        return
+    """Encode columns of bytes: find the codes of all 256 numbers, and look every value up."""
     from tanbark.table import kernels
 
-    places = np.array([block.columns[0] for block in blocks])
-    every = np.arange(256, dtype=np.uint8)
-    numbers = np.column_stack([every.view(block.values.dtype).astype(np.int64) for block in blocks])
-    found = np.empty((len(blocks), 256), codes.dtype)
-    used = tuple(columns[place] for place in places)
-    _encode_block(NumberBlock(tuple(range(len(blocks))), numbers), used, found, np.zeros(len(blocks), np.int64), 1)
-    missing = np.iinfo(codes.dtype).max
+    every, missing = np.arange(256, dtype=np.uint8), np.iinfo(codes.dtype).max
+    calls = []
+    for block in blocks:
+        used = tuple(columns[place] for place in block.columns)
+        numbers = np.repeat(every.view(block.values.dtype).astype(np.int64)[:, None], len(used), axis=1)
+        found = np.empty((len(used), 256), codes.dtype)
+        _encode_block(NumberBlock(tuple(range(len(used))), numbers), used, found, np.zeros(len(used), np.int64), 1)
+        first, last = block.columns[0], block.columns[-1]
+        together = block.columns == tuple(range(first, last + 1))
+        out = codes[first : last + 1] if together else np.empty((len(used), codes.shape[1]), codes.dtype)
+        calls += [(block, found, out, low, high) for low, high in row_blocks(len(block.values), threads)]
 
-    def work(position: int) -> int:
-        values, out = blocks[position].values[:, 0].view(np.uint8), codes[places[position]]
-        kernels.look_up_bytes(values, found[position], out)
-        return int((out == missing).sum()) if (found[position] == missing).any() else 0
+    def work(block: NumberBlock, found: Codes, out: Codes, low: int, high: int) -> None:
+        kernels.look_up_bytes(block.values[low:high].view(np.uint8), found, low, out)
+        if block.columns != tuple(range(block.columns[0], block.columns[-1] + 1)):
+            codes[list(block.columns), low:high] = out[:, low:high]
 
-    unseen[places] += run_threads(work, [(position,) for position in range(len(blocks))], threads)
+    run_threads(work, calls, threads)
+    for block in blocks:
+        for column in block.columns:
+            unseen[column] += np.count_nonzero(codes[column] == missing)
 
 
 def _encode_block(
@@ -149,24 +154,24 @@ def _encode_block(
     together = bool((np.diff(targets) == 1).all())
     out = codes[targets[0] : targets[-1] + 1] if together else np.empty((len(targets), codes.shape[1]), codes.dtype)
     whole = block.values.dtype != np.float64
-    plain = whole and _all_levels_in_a_row(used) and block.values.flags.c_contiguous
+    plain = _all_levels_in_a_row(used) and block.values.flags.c_contiguous
     bounds = _plain_bounds(used) if plain else ()
     coding = None if plain else _number_coding(used)
-    kernel = kernels.encode_plain if plain else kernels.encode_integers if whole else kernels.encode_floats
-    run = for_work(kernel, block.values.size, INTERPRETED)
+    of_whole, of_floats = (
+        (kernels.encode_plain, kernels.encode_plain_floats)
+        if plain
+        else (kernels.encode_integers, kernels.encode_floats)
+    )
+    run = for_work(of_whole if whole else of_floats, block.values.size, INTERPRETED)
 
     def work(low: int, high: int) -> tuple[NDArray[Any], NDArray[Any]]:
         part = block.values[low:high]
         if part.dtype == bool:
             part = part.astype(np.int64)
         strange, infinite = np.zeros(len(used), np.int64), np.zeros(len(used), np.uint8)
+        rules, flags = bounds if plain else (coding,), () if whole else (infinite,)
         with np.errstate(over="ignore"):  # differences of very large numbers wrap round, in Python as in the kernel
-            if plain:
-                run(part, *bounds, missing, low, out, strange)
-            elif whole:
-                run(part, coding, missing, low, out, strange)
-            else:
-                run(part, coding, missing, low, out, strange, infinite)
+            run(part, *rules, missing, low, out, strange, *flags)
         return strange, infinite
 
     for strange, infinite in run_threads(work, row_blocks(len(block.values), threads), threads):

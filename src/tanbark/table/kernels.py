@@ -24,6 +24,7 @@ SLACK = 1e-12  # bits per row by which class entropies are equal
 
 LOOKUP, CUTS, LEVELS = 0, 1, 2  # methods by which a column's numbers become codes
 TILE_ROWS, TILE_COLUMNS = 64, 32  # a tile is transposed within the first-level cache
+BYTE_ROWS = 256  # the same of bytes
 
 
 class NumberCoding(NamedTuple):
@@ -76,6 +77,21 @@ def look_small(block: Array, low: int, out: Array, seen: Array, strange: Array) 
                 strange[column] |= value >> np.uint64(SMALL_BITS)
                 found[column] = value
         _transpose(tile[:size], low + top, out)
+
+
+@kernel
+def look_bytes(block: Array, low: int, out: Array, seen: Array, strange: Array) -> None:
+    """Do as ``look_small`` for bytes, which need no narrowing: the numbers are looked at where they were copied to."""
+    for top in range(0, len(block), BYTE_ROWS):
+        tile = block[top : top + BYTE_ROWS]
+        _transpose(tile, low + top, out)
+        for column in range(block.shape[1]):
+            copied, found, others = out[column, low + top : low + top + len(tile)], np.uint64(0), np.uint64(0)
+            for row in range(len(copied)):
+                found |= np.uint64(1) << (np.uint64(copied[row]) & np.uint64((1 << SMALL_BITS) - 1))
+                others |= np.uint64(copied[row]) >> np.uint64(SMALL_BITS)
+            seen[column] |= found
+            strange[column] |= others
 
 
 @kernel
@@ -157,11 +173,39 @@ def encode_plain(block: Array, base: Array, span: Array, missing: int, low: int,
 
 
 @kernel
-def look_up_bytes(values: Array, codes: Array, out: Array) -> None:
-    """Look up the code of every byte in the 256 codes of a column."""
-    # One pass; the codes stay in the first-level cache.
-    for row in range(len(values)):
-        out[row] = codes[values[row]]
+def encode_plain_floats(
+    block: Array, base: Array, span: Array, missing: int, low: int, out: Array, unseen: Array, infinite: Array
+) -> None:
+    """Encode floats, of which NaN is missing, where the levels of every column are as for ``encode_plain``."""
+    # Without a branch, so that several values are encoded at once: a value outside the levels is put on the first one,
+    # so that it can become an integer, and marked.
+    rows, columns = block.shape
+    tile = np.empty((TILE_ROWS, columns), out.dtype)
+    for top in range(0, rows, TILE_ROWS):
+        size = min(TILE_ROWS, rows - top)
+        for row in range(size):
+            values, found = block[top + row], tile[row]
+            for column in range(columns):
+                value, place = values[column], values[column] - base[column]
+                inside = (place >= 0.0) & (place < span[column])
+                code = np.int64(place if inside else 0.0)
+                known = inside & (np.float64(base[column] + code) == value)
+                found[column] = code if known else missing
+                unseen[column] += (not known) & (place == place)
+                infinite[column] |= np.abs(place) == np.inf
+        _transpose(tile[:size], low + top, out)
+
+
+@kernel
+def look_up_bytes(block: Array, codes: Array, low: int, out: Array) -> None:
+    """Look up the code of every byte of a block in the 256 codes of its column."""
+    # Tiles are read by rows and written by columns within the cache, as are the codes of a column.
+    for top in range(0, len(block), BYTE_ROWS):
+        tile = block[top : top + BYTE_ROWS]
+        for column in range(tile.shape[1]):
+            found, known = out[column, low + top : low + top + len(tile)], codes[column]
+            for row in range(len(found)):
+                found[row] = known[tile[row, column]]
 
 
 @kernel

@@ -93,7 +93,7 @@ def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
     rows, n_columns = block.values.shape
     if block.values.dtype == bool:
         return [Look(np.unique(block.values[:, position])) for position in range(n_columns)]
-    whole = block.values.dtype == np.int64
+    whole = block.values.dtype != np.float64
 
     def work(low: int, high: int) -> list[NDArray[np.uint8]]:
         seen = np.zeros((n_columns, kernels.WINDOW_SIZE), np.uint8)
@@ -134,14 +134,17 @@ def scan_small_numbers(table: RawTable, n_jobs: int | None = None) -> SmallNumbe
     if len(table.blocks) != 1 or table.blocks[0].columns != tuple(range(table.n_columns)):
         return None
     values, threads = table.blocks[0].values, thread_count(n_jobs)
-    if values.dtype != np.int64 or not values.flags.c_contiguous:
+    if values.dtype not in (np.int64, np.int8, np.uint8) or not values.flags.c_contiguous:
         return None
+    look = kernels.look_small
+    if values.dtype != np.int64:
+        values, look = values.view(np.uint8), kernels.look_bytes
     rows, n_columns = values.shape
     codes = np.empty((n_columns + 1, rows), np.uint8)
 
     def work(low: int, high: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         seen, strange = np.zeros(n_columns, np.uint64), np.zeros(n_columns, np.uint64)
-        kernels.look_small(values[low:high], low, codes, seen, strange)
+        look(values[low:high], low, codes, seen, strange)
         return seen, strange
 
     if work(0, min(rows, 64))[1].any():

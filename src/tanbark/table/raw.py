@@ -29,8 +29,8 @@ EXACT = 2**53  # below this, floats represent whole numbers exactly
 class NumberBlock:
     """Numbers of one or more columns: int64, float64 (NaN is missing) or bool, of shape (n_rows, len(columns)).
 
-    A single column may also be int8 or uint8, which files are read as without a copy. ``written`` says how the text of
-    a single column became numbers, see :mod:`tanbark.table.written`.
+    Whole numbers may also be int8 or uint8, which are read without a copy. ``written`` says how the text of a single
+    column became numbers, see :mod:`tanbark.table.written`.
     """
 
     columns: tuple[int, ...]
@@ -196,7 +196,8 @@ def same_names(names: tuple[str, ...]) -> InputError:
 def _read_array(array: Array) -> RawTable:
     rows, columns = array.shape
     if array.dtype.kind in "biuf" and not _beyond_int64(array):
-        block = NumberBlock(tuple(range(columns)), plain_numbers(array))
+        bytes_each = array.dtype.kind in "iu" and array.dtype.itemsize == 1
+        block = NumberBlock(tuple(range(columns)), array if bytes_each else plain_numbers(array))
         return RawTable(None, rows, columns, (block,) if columns else (), ())
     _refuse_type(array.dtype.kind, "x0", str(array.dtype))
     parts = [_read_values(array[:, column].tolist(), column, f"x{column}") for column in range(columns)]

@@ -25,10 +25,12 @@ def test_small_messages_are_rescaled():
     """A missing root with three hundred observed children of probability 1e-3."""
     n, tiny = 301, np.full((2, 2, 1), 1e-3)
     tiny[:, 1] = 0.999
-    values = np.concatenate([np.full(2, 0.5), np.tile(tiny.ravel(), n - 1)])
-    starts = np.concatenate([[0], 2 + 4 * np.arange(n - 1)])
-    parent, order = np.array([-1, *[0] * (n - 1)]), np.arange(n)[::-1].copy()
-    forest = layout.Forest(values, np.log(values), starts, np.full(n, 2), parent, order, layout.ends_of([2] * n))
+    tables = [np.full((2, 1), 0.5), *[tiny] * (n - 1)]
+    families = [(0, ()), *((child, (0,)) for child in range(1, n))]
+    scopes, sizes = [(*above, child, n) for child, above in families], (2,) * n + (1,)
+    logs = layout.flatten([layout.pad(np.log(table)) for table in tables])
+    entries = layout.lay_out(scopes, (3,) * n + (1,), n, logs)
+    forest = layout.lay_out_forest(families, sizes, tables, entries)
     codes = np.zeros((n, 1), np.uint8)
     codes[0] = 255
     out = np.zeros((1, 1))

@@ -61,7 +61,7 @@ def tables():
     [
         (tb.TAN(categorical_features=["plain", "holes"]),
          {"encode_plain", "encode_integers", "encode_floats", "add_entries", "add_forest", "normalize_rows"}),
-        (tb.NetworkEnsemble(n_estimators=3), {"add_rows", "normalize_rows"}),
+        (tb.NetworkEnsemble(n_estimators=3), {"add_complete", "add_incomplete", "normalize_rows"}),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::tanbark.errors.UnseenCategoryWarning")

@@ -71,7 +71,9 @@ def test_only_trees_given_the_class_are_forests():
     found = layout.forest(tree)
     above = [[p for p in parents if p != 6] for parents in tree.dag.parents[:6]]
     assert found.parent.tolist() == [parents[0] if parents else -1 for parents in above]
-    assert found.message_starts[-1] == sum(tree.schema.cardinalities[:6]) * tree.schema.cardinalities[6]
+    inner = {p for parents in above for p in parents}
+    assert set(found.inner.tolist()) == inner
+    assert found.message_starts[-1] == sum(tree.schema.cardinalities[i] for i in inner) * tree.schema.cardinalities[6]
     weighted = Network(tree.schema, tree.dag, tree.tables, exponents=(1.0,) * 7)
     assert (layout.forest(weighted) is None) == any(above)
     drawn = (make_network(rng, n_features=6, augmented=True) for _ in range(20))

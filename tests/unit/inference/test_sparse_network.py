@@ -69,7 +69,10 @@ def test_results_do_not_depend_on_threads_or_blocks():
 
 def reduced(network, codes, most_entries, most_summed=48):
     out = np.zeros((codes.shape[1], 3))
-    sparse_kernels.add_rows(codes, network, most_entries, most_summed, np.empty(1 << 12), 0, len(out), out)
+    left = np.zeros(len(out), np.bool_)
+    sparse_kernels.add_complete(codes, network, 0, len(out), out, left)
+    rows = np.flatnonzero(left)
+    sparse_kernels.add_incomplete(codes, network, most_entries, most_summed, np.empty(1 << 12), rows, out)
     return out
 
 

@@ -222,3 +222,47 @@ def test_bytes_are_encoded_as_the_same_numbers_in_eight_bytes(dtype):
     assert np.array_equal(found.codes, expected.codes)
     assert found.unseen == expected.unseen
     assert expected.unseen
+
+
+@few
+@given(st.lists(reals | st.sampled_from([1e-20, 1.5]), min_size=1, max_size=200), st.integers(-3, 3), st.integers(1, 6))
+def test_floats_of_levels_in_a_row_equal_the_definition(values, base, n_levels):
+    column = category(*range(base, base + n_levels))
+    known = [slow_code(value, column) for value in values]
+    unseen = sum(code == 255 and value == value for code, value in zip(known, values, strict=True))
+    assert codes_of(values, column) == (known, {"x": unseen} if unseen else {})
+
+
+def test_infinity_among_levels_in_a_row_is_an_error():
+    with pytest.raises(InputError, match="infinity"):
+        codes_of([0.0, -np.inf], category(0, 1))
+
+
+@few
+@given(st.sampled_from(["int8", "uint8"]), st.integers(1, 700), st.integers(1, 4), st.sampled_from("CF"), st.randoms())
+def test_bytes_are_coded_as_wider_numbers_are(dtype, n_rows, n_columns, order, random):
+    rng = np.random.default_rng(random.randrange(2**32))
+    ends = np.iinfo(dtype)
+    least, most = sorted(rng.integers(ends.min, ends.max + 1, 2))
+    narrow = np.array(rng.integers(least, most + 1, (n_rows, n_columns)), dtype, order=order)
+    tables = [read_table(values) for values in (narrow, narrow.astype(np.int64))]
+    schemas = [learn_schema(table, lambda values, observed: np.array([0.5]), few=20) for table in tables]
+    assert schemas[0] == schemas[1]
+    others = tuple(Column(f"x{k}", "category", "number", (k, 3, -2)) for k in range(n_columns))
+    for columns in (schemas[0], others):
+        first, second = (encode(table, columns) for table in tables)
+        assert first.codes.tolist() == second.codes.tolist()
+        assert first.unseen == second.unseen
+    small = [scan_small_numbers(table) for table in tables]
+    assert (small[0] is None) == (small[1] is None)
+    if small[0] is not None:
+        assert small[0].codes[:-1].tolist() == small[1].codes[:-1].tolist() == narrow.T.tolist()
+        assert small[0].occurring.tolist() == small[1].occurring.tolist()
+
+
+def test_a_block_of_bytes_may_have_columns_in_any_order():
+    values = np.array([[0, 1, 2], [1, 1, 0]], np.int8)
+    columns = tuple(Column(f"x{k}", "category", "number", (0, 1)) for k in range(3))
+    found = encode(read_table(values).take([2, 0, 1]), columns)
+    assert found.codes.tolist() == [[255, 0], [0, 1], [1, 1]]
+    assert found.unseen == {"x0": 1}
