@@ -51,6 +51,7 @@ def test_every_kind_of_random_state_is_taken(cls):
 
 
 def test_old_names_are_gone():
-    assert not {"score", "k", "m_", "unseen", "epsilon", "shake", "over", "pseudo", "smooth", "prior"} & set(USES)
+    assert not {"score", "m_", "unseen", "epsilon", "shake", "over", "pseudo", "smooth", "prior"} & set(USES)
+    assert {use.estimator for use in USES["k"]} == {"KBestANB", "KBestGBN"}  # the number of graphs, not of parents
     assert {use.estimator for use in USES["alpha"]} & {"TAN", "NaiveBayes", "GBN"} == set()
     assert [use.estimator for use in USES["m"]] == ["MEstimate"]
