@@ -43,7 +43,7 @@ NOTES = {
     "mmhc-anb": ("As `ban` over hundreds of features.", "tests of up to 2^k sets of k candidates, then as `ban`"),
     "mmhc-gbn": ("As `hill-climb` over hundreds of columns.", "as `mmhc-anb`, then as `hill-climb`"),
     "exact-anb": (
-        "Up to about 30 features, and the best graph is wanted, proved; see the guide to exact search.",
+        "Up to about 25 features, more where the rows allow, and the best graph is wanted, proved.",
         "O(n² 2ⁿ) time, O(2ⁿ) memory up to about 25 columns; beyond, as much as the rows leave to prune",
     ),
     "exact-gbn": ("As `exact-anb`, over all columns.", "as `exact-anb`"),

@@ -45,7 +45,7 @@ class Candidates:
     @property
     def n_columns(self) -> int:
         """Number of searched columns."""
-        return self.member.shape[1]
+        return int(self.member.shape[1])
 
 
 def pack(member: NDArray[np.bool_]) -> NDArray[np.uint64]:
