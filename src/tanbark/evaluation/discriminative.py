@@ -38,8 +38,8 @@ from tanbark.params.pool import row_losses
 from tanbark.params.smoothing import HierarchicalFamily, class_information, parent_order
 from tanbark.table import CodedTable
 
-FEW_ROWS, SOME_ROWS = 1500, 3000  # below them five and three folds, else one split
-COMPARED_ROUNDS = 4  # of boosting, after which penalties are compared
+FEW_ROWS, SOME_ROWS = 500, 3000  # below them five and three folds, else one split
+COMPARED_ROUNDS = 2  # of boosting, after which penalties are compared
 
 
 class Estimated(NamedTuple):
