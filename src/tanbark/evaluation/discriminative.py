@@ -183,7 +183,7 @@ def fit_normalised(rows: LeftOut, penalty: float, *, max_iter: int, tol: float) 
 class Folds:
     """Networks learnt without some of the rows, structure included, and these rows to validate on.
 
-    Five stratified folds below 1,500 rows, three below 3,000, else one split of 75 to 25.
+    Five stratified folds below 500 rows, three below 3,000, else one split of 75 to 25.
     """
 
     def __init__(self, rows: MemoryCounts, relearn: Callable[[MemoryCounts], Estimated]) -> None:

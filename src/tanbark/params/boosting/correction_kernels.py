@@ -49,8 +49,8 @@ def take_steps(families: Families, contexts: Array, rows: LabelledRows, penalty:
     # likewise, so that a row is corrected once for all levels. Posteriors are multiplied by the exponential of the
     # change, one per context, instead of one per row. One pass over the rows corrects them by the family before and
     # adds them to the sums of the next.
-    # Layout: gradients, curvatures and factors are (contexts of the family, outputs), the root first; of two classes the
-    # second is the only output, and instead of its posterior rows have its odds.
+    # Layout: gradients, curvatures and factors are (contexts of the family, outputs), the root first; of two classes
+    # the second is the only output, and instead of its posterior rows have its odds.
     # Cost: O((rows + contexts) x outputs) per family, for any number of levels.
     n_families, n_outputs = len(contexts), rows.posteriors.shape[1]
     widest, last = 0, len(families.above)

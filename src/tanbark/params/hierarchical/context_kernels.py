@@ -22,22 +22,37 @@ MOST_SWEEPS, SETTLED = 30, 0.02
 @kernel
 def digamma_difference(a: float, n: float) -> float:
     """Return psi(a + n) - psi(a)."""
+    # Idea: divisions and logarithms are dear; reciprocals are summed as one fraction, and two logarithms are one.
     if n <= DIRECT and n == int(n):
-        total = 0.0
-        for j in range(int(n)):
-            total += 1.0 / (a + j)
-        return total
-    return float(_digamma(a + n) - _digamma(a))
+        return _reciprocals(a, int(n))
+    below, above, shift = a, a + n, 0.0
+    if below < 6.0:
+        steps = 6 - int(below)
+        shift += _reciprocals(below, steps)
+        below += steps
+    if above < 6.0:
+        steps = 6 - int(above)
+        shift -= _reciprocals(above, steps)
+        above += steps
+    return float(shift + log(above / below) + _digamma_rest(above) - _digamma_rest(below))
 
 
 @kernel
-def _digamma(x: float) -> float:
-    shift = 0.0
-    while x < 6.0:
-        shift -= 1.0 / x
-        x += 1.0
-    f = 1.0 / (x * x)
-    return shift + log(x) - 0.5 / x - f * (1.0 / 12.0 - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f / 240.0)))
+def _reciprocals(a: float, n: int) -> float:
+    """Return the sum of 1 / (a + j) over j below n."""
+    above, below = 0.0, 1.0
+    for j in range(n):
+        above = above * (a + j) + below
+        below *= a + j
+    return above / below
+
+
+@kernel
+def _digamma_rest(x: float) -> float:
+    """Return psi(x) - log(x) for x of at least 6."""
+    inverse = 1.0 / x
+    f = inverse * inverse
+    return -0.5 * inverse - f * (1.0 / 12.0 - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f / 240.0)))
 
 
 @kernel
@@ -57,7 +72,7 @@ def no_longer_passed_on(n: float, less: float, a: float) -> float:
         return float(passed_on(n, a) - passed_on(n - less, a))
     if less == 1.0:
         return a / (a + n - 1.0)
-    return float(a * (_digamma(a + n) - _digamma(a + n - less)))
+    return float(a * digamma_difference(a + n - less, less))
 
 
 @kernel
