@@ -24,7 +24,7 @@ def digamma_difference(a: float, n: float) -> float:
     """Return psi(a + n) - psi(a)."""
     # Idea: divisions and logarithms are dear; reciprocals are summed as one fraction, and two logarithms are one.
     if n <= DIRECT and n == int(n):
-        return _reciprocals(a, int(n))
+        return float(_reciprocals(a, int(n)))
     below, above, shift = a, a + n, 0.0
     if below < 6.0:
         steps = 6 - int(below)
