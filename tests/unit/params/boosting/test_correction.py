@@ -209,3 +209,8 @@ def test_no_families_change_nothing():
     next(run_rounds([families], [contexts], labels, z, penalty=1.0))
     add_corrections(families, codes, z)
     np.testing.assert_array_equal(z, logits)
+
+
+def test_short_steps_have_the_exponential_by_its_series():
+    for x in np.linspace(-0.5, 0.5, 101):
+        assert kernels.short_exp(x) == pytest.approx(np.exp(x), rel=1e-12)
