@@ -7,7 +7,8 @@ Each repeat takes 30 % of the rows away at random, stratified by class, fits eve
 of them) and calibrates its sets: KDB by ten folds (``calibrate_sets``), Classifier by what ``fit`` holds out. A set may
 be empty (``allow_empty=True``), so that a model that is nearly always right can have the coverage asked for. What was
 measured is kept line by line in build/studies/coverage.jsonl, so that a run that was stopped goes on where it was; the
-page writes docs/numbers/coverage.json and prints the table of docs/guides/calibration.md.
+page writes docs/numbers/coverage.json and prints the table of docs/guides/calibration.md. Models that were not run
+again keep the figures that stand there, with the commit that they are of.
 """
 
 from __future__ import annotations
@@ -98,12 +99,20 @@ def run(options: argparse.Namespace) -> None:
                 print(line, flush=True)
 
 
-def summarise(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a cell for every set: its sizes, and the means and standard errors of every model."""
-    cells = []
-    for name in sorted({line["set"] for line in lines}):
+def summarise(lines: list[dict[str, Any]], earlier: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    """Return a cell for every set: its sizes, and the means and standard errors of every model.
+
+    A model that has no lines at all keeps the figures of an ``earlier`` document.
+    """
+    cells, again = [], {line["model"] for line in lines}
+    known = {cell["set"]: cell for cell in earlier["cells"]} if earlier else {}
+    for name in sorted({*known, *(line["set"] for line in lines)}):
         own = [line for line in lines if line["set"] == name]
-        cell: dict[str, Any] = {"set": name, "train": own[0]["train"], "test": own[0]["test"], "models": {}}
+        sizes = own[0] if own else known[name]
+        cell: dict[str, Any] = {"set": name, "train": sizes["train"], "test": sizes["test"], "models": {}}
+        for model, found in known.get(name, {}).get("models", {}).items():
+            if earlier and model not in again:
+                cell["models"][model] = {"commit": earlier["commit"], **found}
         for model in MODELS:
             found = [line for line in own if line["model"] == model]
             if found:
@@ -140,6 +149,17 @@ def outside(cells: list[dict[str, Any]], model: str) -> list[str]:
     return [c["set"] for c in cells if model in c["models"] and not FIRST <= c["models"][model]["coverage"] <= LAST]
 
 
+def unsure(cells: list[dict[str, Any]], model: str) -> list[str]:
+    """Name the sets whose mean is between the two, but not by two standard errors on both sides."""
+    found = []
+    for cell in cells:
+        own = cell["models"].get(model)
+        if own is not None and FIRST <= own["coverage"] <= LAST:
+            low, high = (own["coverage"] + sign * 2 * own["error"] for sign in (-1, 1))
+            found += [cell["set"]] if low < FIRST or high > LAST else []
+    return found
+
+
 def commit() -> str:
     """Return the commit of the working folder."""
     told = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
@@ -148,15 +168,17 @@ def commit() -> str:
 
 def page() -> None:
     """Write the numbers, print the table."""
-    cells = summarise(read_lines())
+    cells = summarise(read_lines(), json.loads(TARGET.read_text(encoding="utf-8")) if TARGET.exists() else None)
     document = {
         "command": "python -m benchmarks.studies.coverage", "seed": SEED, "level": LEVEL, "commit": commit(),
         "versions": {"python": platform.python_version(), "numpy": np.__version__, "tanbark": tb.__version__},
-        "machine": platform.machine(), "outside": {model: outside(cells, model) for model in MODELS}, "cells": cells,
+        "machine": platform.machine(), "outside": {model: outside(cells, model) for model in MODELS},
+        "unsure": {model: unsure(cells, model) for model in MODELS}, "cells": cells,
     }  # fmt: skip
     TARGET.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(markdown(cells))
-    print({model: outside(cells, model) for model in MODELS})
+    print("outside", document["outside"])
+    print("not by two standard errors", document["unsure"])
 
 
 def main() -> None:

@@ -406,6 +406,28 @@ def test_the_page_states_what_the_tests_show(study):
     assert "nan" not in text
 
 
+def test_what_was_not_run_again_is_taken_from_an_earlier_page(study, tmp_path):
+    earlier = synthetic(study)
+    sets = {**earlier["sets"], "s2": {**earlier["sets"]["s2"], "hash": "1"}}
+    (tmp_path / "sets.json").write_text(json.dumps(sets))
+    new = {"set": "s0", "split": 0, "method": "TAN", "rows": 0, "mechanism": "random", "percent": 0, "commit": "4567"}
+    measured = dict.fromkeys(study.measures.MEASURES, 0.25)
+    (tmp_path / "results.jsonl").write_text(json.dumps({**new, **measured}) + "\n")
+    found = study.numbers.collect(tmp_path, "accuracy", earlier)
+    kept = {f"s{k}" for k in range(0, 12, 2)} - {"s2"}  # s2 is another set now, and the others have two splits
+    for state, means in earlier["means"].items():
+        assert set(found["means"][state]) == kept
+        for name in kept:
+            for method, values in means[name].items():
+                again = (state, name, method) == ("complete", "s0", "TAN")
+                assert found["means"][state][name][method] == ([0.25] * len(measured) if again else values)
+    assert found["commits"] == ["4567"]
+    text = study.page.made(found)
+    assert "This commit ran TAN on 1 sets." in text
+    assert "earlier run on the same splits, commit 0123" in text
+    assert "{{" not in study.page.render(found)
+
+
 def test_a_method_that_lacks_a_set_is_starred_and_not_ranked(study):
     found = synthetic(study)
     del found["means"]["complete"]["s0"]["KDB"]

@@ -32,6 +32,9 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "studies" / "accuracy")
     parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="where the page is written")
     parser.add_argument("--page", choices=PAGES, default=PAGES[0], help="the name of the page")
+    parser.add_argument(
+        "--earlier", type=Path, metavar="NUMBERS", help="numbers of an earlier page, for what was not run again"
+    )
     parser.add_argument("--sets", nargs="*", help="only these data sets")
     parser.add_argument("--methods", nargs="*", metavar="METHOD", help=f"only these, of {', '.join(METHODS)}")
     parser.add_argument("--only", choices=["ours", "peers", "splits", "curves"], help="only this part of the tasks")
@@ -80,7 +83,7 @@ def main(words: list[str] | None = None) -> None:
     if options.what == "page":
         from benchmarks.studies.accuracy import page
 
-        page.write(options.results, options.docs, options.page)
+        page.write(options.results, options.docs, options.page, options.earlier)
         return
     sets = tasks.index(options.data, options.results)
     pythons = dict(pair.split("=", 1) for pair in options.python)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.studies.accuracy import data, tasks
+from benchmarks.studies.accuracy.earlier import label, recover
 from benchmarks.studies.accuracy.measures import MEASURES
 from benchmarks.studies.accuracy.methods import METHODS
 
@@ -18,17 +19,21 @@ PAGES = ("accuracy", "accuracy_unseen")  # each has a template, numbers and figu
 Means = dict[str, dict[str, list[float]]]  # set, method, then one number per measure
 
 
-def collect(results: Path, page: str = PAGES[0]) -> dict:
-    """Gather everything that a page shows, and where it comes from."""
-    done = tasks.load(results)
-    good = {key: result for key, result in done.items() if "error" not in result}
+def collect(results: Path, page: str = PAGES[0], earlier: dict | None = None) -> dict:
+    """Gather everything that a page shows, and where it comes from.
+
+    What has no result is taken from the numbers of an ``earlier`` page, if they are given.
+    """
+    new = tasks.load(results)
     sets = json.loads((results / "sets.json").read_text())
+    done = {**(recover(earlier, sets) if earlier else {}), **new}
+    good = {key: result for key, result in done.items() if "error" not in result}
     versions = results / "versions.json"
     known = [name for name in METHODS if any(key[2] == name for key in done)]
-    return {
+    found = {
         "page": page,
         "command": "python -m benchmarks.studies.accuracy run, then page",
-        "commits": sorted({result["commit"] for result in good.values()}),
+        "commits": sorted({result["commit"] for result in new.values() if "error" not in result}),
         "versions": json.loads(versions.read_text()) if versions.exists() else {},
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "methods": {name: {"group": METHODS[name].group, "variant": METHODS[name].variant} for name in known},
@@ -39,16 +44,15 @@ def collect(results: Path, page: str = PAGES[0]) -> dict:
         "curves": curves(good, sets),
         "failures": failures(done),
     }  # fmt: skip
-
-
-def label(condition: tuple[str, int]) -> str:
-    """Name a condition.
-
-    >>> label(("random", 0)), label(("not-random", 30))
-    ('complete', '30 % not at random')
-    """
-    mechanism, percent = condition
-    return "complete" if percent == 0 else f"{percent} % {'at random' if mechanism == 'random' else 'not at random'}"
+    if earlier:
+        again = {name: len({key[0] for key in new if key[2] == name and key[3] == 0}) for name in known}
+        commits = sorted({*earlier["commits"], *earlier.get("earlier", {}).get("commits", [])})
+        packages = {**earlier["versions"], **found["versions"]}
+        found["versions"] = {
+            name: sorted({*earlier["versions"].get(name, []), *found["versions"].get(name, [])}) for name in packages
+        }
+        found["earlier"] = {"commits": commits, "again": {name: n for name, n in again.items() if n}}
+    return found
 
 
 def by_split(good: dict[tasks.Key, dict], condition: tuple[str, int]) -> dict[str, dict[str, dict[int, dict]]]:

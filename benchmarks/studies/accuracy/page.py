@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -17,9 +18,9 @@ TESTED = (("complete", "log_loss"), ("complete", "accuracy"), ("30 % at random",
 PLOTTED = ("", "simulated")  # variants in the figure of missing values
 
 
-def write(results: Path, docs: Path, page: str = numbers.PAGES[0]) -> None:
-    """Gather the numbers, and write them, the page and its figures."""
-    found = numbers.collect(results, page)
+def write(results: Path, docs: Path, page: str = numbers.PAGES[0], earlier: Path | None = None) -> None:
+    """Gather the numbers, and write them, the page and its figures; ``earlier`` has the numbers of an earlier page."""
+    found = numbers.collect(results, page, json.loads(earlier.read_text(encoding="utf-8")) if earlier else None)
     figures.write(found, docs / "figures", comparisons(found), missing_series(found))
     for place, text in (
         (docs / "numbers" / f"{page}.json", numbers.text(found)), (docs / f"{page}.md", render(found)),
@@ -325,6 +326,13 @@ def failure_section(found: dict) -> str:
 
 
 def made(found: dict) -> str:
-    """State what the numbers were made with."""
+    """State what the numbers were made with, and what is of an earlier run."""
     versions = ", ".join(f"{name} {' and '.join(each)}" for name, each in sorted(found["versions"].items()))
-    return f"commit {joined(found['commits'])}; {found['machine']}; {versions}"
+    told = f"commit {joined(found['commits'])}; {found['machine']}; {versions}"
+    if "earlier" not in found:
+        return told
+    again = joined([f"{method} on {n} sets" for method, n in found["earlier"]["again"].items()])
+    return (
+        f"{told}. **This commit ran {again}.** Everything else, all peers among it, is of an earlier run on the same "
+        f"splits, commit {joined(found['earlier']['commits'])}: seconds of the two runs are not to be set side by side"
+    )

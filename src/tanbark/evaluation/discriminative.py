@@ -38,8 +38,8 @@ from tanbark.params.pool import row_losses
 from tanbark.params.smoothing import HierarchicalFamily, class_information, parent_order
 from tanbark.table import CodedTable
 
-FEW_ROWS, SOME_ROWS = 1500, 3000  # below them five and three folds, else one split
-COMPARED_ROUNDS = 4  # of boosting, after which penalties are compared
+FEW_ROWS, SOME_ROWS = 500, 3000  # below them five and three folds, else one split
+COMPARED_ROUNDS = 2  # of boosting, after which penalties are compared
 
 
 class Estimated(NamedTuple):
@@ -183,7 +183,7 @@ def fit_normalised(rows: LeftOut, penalty: float, *, max_iter: int, tol: float) 
 class Folds:
     """Networks learnt without some of the rows, structure included, and these rows to validate on.
 
-    Five stratified folds below 1,500 rows, three below 3,000, else one split of 75 to 25.
+    Five stratified folds below 500 rows, three below 3,000, else one split of 75 to 25.
     """
 
     def __init__(self, rows: MemoryCounts, relearn: Callable[[MemoryCounts], Estimated]) -> None:

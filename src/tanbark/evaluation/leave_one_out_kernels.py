@@ -12,7 +12,7 @@ from tanbark.machine import kernel
 from tanbark.params.hierarchical.context_kernels import NONE, ROOT, no_longer_passed_on
 
 SLACK = 1e-6  # by which sums of weights may differ
-SMALL = 1e-4  # a relative change below this enters a logarithm by two terms of its series
+SMALL = 1e-2  # a relative change below this enters a logarithm by five terms of its series
 
 
 @kernel
@@ -118,6 +118,7 @@ def add_tree_left_out(
     """
     # Idea: one walk from the row's deepest context up finds what every level loses, one walk down shrinks what is
     # left. The contexts of other classes have lost nothing but what the root carries down to them, which is linear.
+    # Rows of the same cell lose the same, so that what one of them found is kept for the others.
     # Cost: O(rows x (levels + classes)).
     node, parents, exponent = family.node, family.parents, family.exponent
     strides, carried_strides, carried = family.strides, family.carried_strides, family.carried
@@ -127,6 +128,9 @@ def add_tree_left_out(
     by_class = parents[0] == target
     step = 1 if by_class else 0
     path, lost = np.zeros(n_levels + 1, np.int64), np.zeros(n_levels + 1)
+    deepest = levels[n_levels]
+    known = np.zeros((len(counts) - deepest, counts.shape[1]), np.bool_)
+    entries, moves = np.empty(known.shape), np.empty(known.shape)
     for row in range(top, bottom):
         state, label = np.int64(codes[node, row]), np.int64(codes[target, row])
         whole = state < counts.shape[1]
@@ -144,31 +148,44 @@ def add_tree_left_out(
                     config += code * carried_strides[level]
         if not whole:
             continue
-        less = left_out[row]
-        if less > 0.0 and (path[n_levels] < 0 or counts[path[n_levels], state] < less - SLACK):
+        less, v = left_out[row], path[n_levels]
+        if less > 0.0 and (v < 0 or counts[v, state] < less - SLACK):
             unknown[row] = True
             continue
-        for level in range(n_levels, 0, -1):
-            lost[level] = less
-            if less > 0.0:
-                a = concentrations[level] * probabilities[path[level - 1], state]
-                n = counts[path[level], state]
-                less = no_longer_passed_on(n, less, a)
-        lost[ROOT] = less
-        entry = _tree_entry(counts, totals, concentrations, path, lost, state, state)
-        root = (max(counts[ROOT, state] - less, 0.0) + 0.5) / (totals[ROOT] - less + concentrations[ROOT])
-        moved = root - probabilities[ROOT, state]
+        kept = less == 1.0 and node != target
+        if kept and known[v - deepest, state]:
+            entry, moved = entries[v - deepest, state], moves[v - deepest, state]
+        else:
+            for level in range(n_levels, 0, -1):
+                lost[level] = less
+                if less > 0.0:
+                    a = concentrations[level] * probabilities[path[level - 1], state]
+                    n = counts[path[level], state]
+                    less = no_longer_passed_on(n, less, a)
+            lost[ROOT] = less
+            entry = log(_tree_entry(counts, totals, concentrations, path, lost, state, state))
+            root = (max(counts[ROOT, state] - less, 0.0) + 0.5) / (totals[ROOT] - less + concentrations[ROOT])
+            moved = root - probabilities[ROOT, state]
+            if kept:
+                entries[v - deepest, state], moves[v - deepest, state], known[v - deepest, state] = entry, moved, True
         for c in range(n_classes):
             at = place + c * step
             if node == target:
                 at = place + (c - state) * strides[n_levels]
-                change = _tree_entry(counts, totals, concentrations, path, lost, c, state) / cpt[at] - 1.0
+                change = log(_tree_entry(counts, totals, concentrations, path, lost, c, state)) - log(cpt[at])
             elif c == label or not by_class:
-                change = entry / cpt[at] - 1.0
+                change = entry - log(cpt[at])
             else:
-                change = moved * carried[config + c] / cpt[at]
-            raised = change - 0.5 * change * change if abs(change) < SMALL else log(1.0 + change)
-            out[row, c] += exponent * raised + (logarithms[at] if complete[row] else 0.0)
+                change = _log_one_plus(moved * carried[config + c] / cpt[at])
+            out[row, c] += exponent * change + (logarithms[at] if complete[row] else 0.0)
+
+
+@kernel
+def _log_one_plus(x: float) -> float:
+    """Return log(1 + x) with an error below 2e-13."""
+    if abs(x) < SMALL:
+        return x * (1.0 - x * (0.5 - x * (1.0 / 3.0 - x * (0.25 - x * 0.2))))
+    return log(1.0 + x)
 
 
 @kernel

@@ -84,7 +84,7 @@ class Discriminative(ParameterEstimator):
     values are summed out of the network exactly, but a family with a missing value is corrected by its columns before
     that one, which is no exact sum. The correction of a row counts with the fraction of its families that are complete.
 
-    Validation has five folds below 1,500 rows, three below 3,000, else one split of 75 to 25. The structure is learnt
+    Validation has five folds below 500 rows, three below 3,000, else one split of 75 to 25. The structure is learnt
     anew in every fold; cut points are not. If ``penalty`` and ``rounds`` are given, there is no validation.
 
     References

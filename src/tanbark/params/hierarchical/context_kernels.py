@@ -22,22 +22,37 @@ MOST_SWEEPS, SETTLED = 30, 0.02
 @kernel
 def digamma_difference(a: float, n: float) -> float:
     """Return psi(a + n) - psi(a)."""
+    # Idea: divisions and logarithms are dear; reciprocals are summed as one fraction, and two logarithms are one.
     if n <= DIRECT and n == int(n):
-        total = 0.0
-        for j in range(int(n)):
-            total += 1.0 / (a + j)
-        return total
-    return float(_digamma(a + n) - _digamma(a))
+        return float(_reciprocals(a, int(n)))
+    below, above, shift = a, a + n, 0.0
+    if below < 6.0:
+        steps = 6 - int(below)
+        shift += _reciprocals(below, steps)
+        below += steps
+    if above < 6.0:
+        steps = 6 - int(above)
+        shift -= _reciprocals(above, steps)
+        above += steps
+    return float(shift + log(above / below) + _digamma_rest(above) - _digamma_rest(below))
 
 
 @kernel
-def _digamma(x: float) -> float:
-    shift = 0.0
-    while x < 6.0:
-        shift -= 1.0 / x
-        x += 1.0
-    f = 1.0 / (x * x)
-    return shift + log(x) - 0.5 / x - f * (1.0 / 12.0 - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f / 240.0)))
+def _reciprocals(a: float, n: int) -> float:
+    """Return the sum of 1 / (a + j) over j below n."""
+    above, below = 0.0, 1.0
+    for j in range(n):
+        above = above * (a + j) + below
+        below *= a + j
+    return above / below
+
+
+@kernel
+def _digamma_rest(x: float) -> float:
+    """Return psi(x) - log(x) for x of at least 6."""
+    inverse = 1.0 / x
+    f = inverse * inverse
+    return -0.5 * inverse - f * (1.0 / 12.0 - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f / 240.0)))
 
 
 @kernel
@@ -57,7 +72,7 @@ def no_longer_passed_on(n: float, less: float, a: float) -> float:
         return float(passed_on(n, a) - passed_on(n - less, a))
     if less == 1.0:
         return a / (a + n - 1.0)
-    return float(a * (_digamma(a + n) - _digamma(a + n - less)))
+    return float(a * digamma_difference(a + n - less, less))
 
 
 @kernel
@@ -123,13 +138,14 @@ def count(values: Array, n_states: int, weights: Array, contexts: Array, n_conte
 
 @kernel
 def _go_down(
-    counts: Array, totals: Array, concentrations: Array, above: Array, levels: Array, probabilities: Array
-) -> None:
-    """Write the distribution of every context, shrunk towards that of the context above."""
+    counts: Array, totals: Array, concentrations: Array, above: Array, levels: Array, probabilities: Array,
+    deepest: int,
+) -> None:  # fmt: skip
+    """Write the distributions of the contexts down to a level, each shrunk towards that of the context above."""
     n_states = counts.shape[1]
     for k in range(n_states):
         probabilities[ROOT, k] = (counts[ROOT, k] + 0.5) / (totals[ROOT] + concentrations[ROOT])
-    for level in range(1, len(levels) - 1):
+    for level in range(1, deepest + 1):
         c = concentrations[level]
         for v in range(levels[level], levels[level + 1]):
             up = above[v]
@@ -146,34 +162,25 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
     0.01 times itself: there c (sum of psi(c + n) - psi(c) + 0.01) equals the tables, and every sweep takes a secant
     step towards it.
     """
-    # Cost: O(contexts x states) per sweep; 6 to 15 sweeps, since counts and concentrations settle together.
+    # Idea: only cells with rows pass anything on, and the deepest contexts, which are most, receive nothing: their
+    # counts stay, and their distributions are needed at the end only.
+    # Cost: O(cells with rows + contexts above the deepest x states) per sweep; 6 to 15 sweeps, since counts and
+    # concentrations settle together.
     n_contexts, n_states = rows.shape
     n_levels = len(levels) - 2
     counts, probabilities = rows.copy(), np.full((n_contexts, n_states), 1.0 / n_states)
     totals, concentrations = np.zeros(n_contexts), np.full(n_levels + 1, 4.0)
     concentrations[ROOT] = 0.5 * n_states
     steps, moved = np.zeros(n_levels + 1), np.zeros(n_levels + 1)
+    starts, states = _cells_with_rows(rows, above)
     for sweep in range(MOST_SWEEPS):
-        for v in range(n_contexts):
-            for k in range(n_states):
-                counts[v, k] = rows[v, k]
+        counts[: levels[n_levels]] = rows[: levels[n_levels]]
         largest = 0.0
         for level in range(n_levels, 0, -1):
-            c, tables, slope = concentrations[level], 0.0, CONCENTRATION_RATE
-            for v in range(levels[level], levels[level + 1]):
-                up, total = above[v], 0.0
-                for k in range(n_states):
-                    n = counts[v, k]
-                    if n > 0.0:
-                        total += n
-                        a = c * probabilities[up, k]
-                        expected = a * digamma_difference(a, n)
-                        tables += expected
-                        counts[up, k] += n if n <= 1.0 else min(max(expected, 1.0), n)
-                totals[v] = total
-                if total > 0.0:
-                    slope += digamma_difference(c, total)
+            c = concentrations[level]
+            tables = _pass_up(counts, totals, c, above, levels, level, starts, states, probabilities)
             if sweep > 0 and levels[level + 1] > levels[level]:
+                slope = CONCENTRATION_RATE + _digamma_differences(c, totals, levels[level], levels[level + 1])
                 step = log(tables / (c * slope))  # zero where the evidence is largest
                 factor = SECANT_START
                 if sweep > 1 and abs(step - steps[level]) > 1e-12:
@@ -185,10 +192,70 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
         totals[ROOT] = 0.0
         for k in range(n_states):
             totals[ROOT] += counts[ROOT, k]
-        _go_down(counts, totals, concentrations, above, levels, probabilities)
+        _go_down(counts, totals, concentrations, above, levels, probabilities, n_levels - 1)
         if sweep > 1 and largest < SETTLED:
             break
+    _go_down(counts, totals, concentrations, above, levels, probabilities, n_levels)
     return counts, totals, probabilities, concentrations
+
+
+@kernel
+def _cells_with_rows(rows: Array, above: Array) -> tuple[Array, Array]:
+    """List the states that have rows in every context or below it: those of context v begin at ``starts[v]``."""
+    n_contexts, n_states = rows.shape
+    seen = np.zeros((n_contexts, n_states), np.bool_)
+    n_cells = 0
+    for v in range(n_contexts - 1, -1, -1):
+        for k in range(n_states):
+            if seen[v, k] or rows[v, k] > 0.0:
+                seen[v, k] = seen[above[v], k] = True
+                n_cells += 1
+    starts, states, at = np.zeros(n_contexts + 1, np.int64), np.empty(n_cells, np.int32), 0
+    for v in range(n_contexts):
+        for k in range(n_states):
+            if seen[v, k]:
+                states[at] = k
+                at += 1
+        starts[v + 1] = at
+    return starts, states
+
+
+@kernel
+def _pass_up(
+    counts: Array, totals: Array, c: float, above: Array, levels: Array, level: int, starts: Array, states: Array,
+    probabilities: Array,
+) -> float:  # fmt: skip
+    """Pass the expected tables of a level on to the contexts above, write its totals, and return all tables."""
+    tables = 0.0
+    for v in range(levels[level], levels[level + 1]):
+        up, total = above[v], 0.0
+        for at in range(starts[v], starts[v + 1]):
+            k = states[at]
+            n = counts[v, k]
+            expected = 1.0
+            if n != 1.0:
+                a = c * probabilities[up, k]
+                expected = a * digamma_difference(a, n)
+            total += n
+            tables += expected
+            counts[up, k] += n if n <= 1.0 else min(max(expected, 1.0), n)
+        totals[v] = total
+    return tables
+
+
+@kernel
+def _digamma_differences(c: float, totals: Array, first: int, last: int) -> float:
+    """Return the sum of psi(c + n) - psi(c) over the totals n of contexts; small whole ones are looked up."""
+    known, total = np.zeros(DIRECT + 1), 0.0
+    for j in range(DIRECT):
+        known[j + 1] = known[j] + 1.0 / (c + j)
+    for v in range(first, last):
+        n = totals[v]
+        if n <= DIRECT and n == int(n):
+            total += known[int(n)]
+        else:
+            total += digamma_difference(c, n)
+    return total
 
 
 @kernel

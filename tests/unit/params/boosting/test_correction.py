@@ -124,10 +124,10 @@ def test_the_gradient_is_numerical(seed, n_classes):
     p = softmax(logits, axis=1)[:, first:]
     np.testing.assert_allclose(state, p / (1 - p) if first else p, rtol=1e-12)
     shape, none = (contexts.max() + 1, n_classes), np.zeros(0, np.int32)
-    slopes = np.zeros((shape[0], 2 * n_outputs))
+    gradient, curvature = np.zeros((2, shape[0], n_outputs))
     step = kernels.pass_two if first else kernels.pass_many
-    step(LabelledRows(labels, weights, state), none, 0, np.zeros((0, n_outputs)), contexts[0], 0, slopes)
-    gradient, curvature = slopes[:, :n_outputs], slopes[:, n_outputs:]
+    rows = LabelledRows(labels, weights, state)
+    step(rows, none, 0, np.zeros((0, n_outputs)), contexts[0], 0, gradient, curvature)
     numerical = np.zeros(shape)
     for v in range(1, shape[0]):
         for c in range(n_classes):
@@ -209,3 +209,8 @@ def test_no_families_change_nothing():
     next(run_rounds([families], [contexts], labels, z, penalty=1.0))
     add_corrections(families, codes, z)
     np.testing.assert_array_equal(z, logits)
+
+
+def test_short_steps_have_the_exponential_by_its_series():
+    for x in np.linspace(-0.5, 0.5, 101):
+        assert kernels.short_exp(x) == pytest.approx(np.exp(x), rel=1e-12)
