@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,18 @@ def check_arcs(option: str, arcs: Any) -> None:
 
 def make_dag(names: tuple[str, ...], arcs: Bools) -> Dag:
     """Turn an adjacency matrix into a graph."""
-    return Dag(names, tuple(tuple(np.flatnonzero(arcs[:, node]).tolist()) for node in range(len(arcs))))
+    return Dag(names, tuple(parents_in(arcs)))
+
+
+def parents_in(arcs: Bools) -> list[tuple[int, ...]]:
+    """List the parents of every node of an adjacency matrix.
+
+    >>> parents_in(np.array([[False, True, True], [False, False, True], [False, False, False]]))
+    [(), (0,), (0, 1)]
+    """
+    child, parent = np.nonzero(arcs.T)
+    ends, found = np.searchsorted(child, np.arange(len(arcs) + 1)).tolist(), parent.tolist()
+    return [tuple(found[low:high]) for low, high in pairwise(ends)]
 
 
 def find_column(option: str, column: object, names: tuple[str, ...]) -> int:

@@ -20,6 +20,7 @@ from tanbark.structure.greedy.anytime import OrderSearch
 from tanbark.structure.greedy.cpdag import ClassClimb
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.moves import KINDS, REVERSE, MovingGraph
+from tanbark.structure.greedy.parent_sets import ParentSets
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import MAX_CELLS, Arcs, Rules, make_dag, make_rules, seeded
 from tanbark.structure.trace import History, Trace
@@ -140,7 +141,7 @@ def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.
     """
     trace, deadline = Trace(verbose=walk.verbose), walk.deadline()
     if walk.space == "orders" and gains.penalised and gains.complete:
-        return _search_orders(GraphClimb(gains, rules, start), walk, rng, trace, deadline)
+        return _search_orders(gains, rules, start, walk, rng, trace, deadline)
     by_class = walk.space != "dags" and gains.equivalent
 
     def rise(state: GraphClimb) -> tuple[float, Bools]:
@@ -154,10 +155,11 @@ def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.
     return Learnt(make_dag(rules.names, arcs), score, History(trace.steps))
 
 
-def _search_orders(state: GraphClimb, walk: Walk, rng: np.random.Generator, trace: Trace, deadline: float) -> Learnt:
+def _search_orders(
+    gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.Generator, trace: Trace, deadline: float
+) -> Learnt:  # fmt: skip
     """Climb over DAGs, then search over orders; the score is never below that of the climb."""
-    gains, rules = state.gains, state.rules
-    starts = [state.arcs.copy()]
+    starts = [start]
 
     def elsewhere(best: Bools) -> Bools:
         """Climb over equivalence classes from the start, and at later calls from the perturbed best graph."""
@@ -168,9 +170,15 @@ def _search_orders(state: GraphClimb, walk: Walk, rng: np.random.Generator, trac
         other = ClassClimb(gains, rules, begin.arcs, begin.score) if gains.equivalent else begin
         return ascend(other, Trace(shown=False), deadline=deadline)[1]
 
-    trace.add(state.score, "start", 1, 0.0)
-    _, arcs = ascend(state, trace, deadline=deadline)
-    orders = OrderSearch(gains, rules, arcs, elsewhere, rng)
+    sets = ParentSets(gains, rules)
+    if sets.counter is None:
+        state = GraphClimb(gains, rules, start)
+        trace.add(state.score, "start", 1, 0.0)
+        _, arcs = ascend(state, trace, deadline=deadline)
+        sets.absorb()
+    else:
+        arcs = sets.climb(start, trace, deadline)
+    orders = OrderSearch(sets, rules, arcs, elsewhere, rng)
     orders.run(walk.rounds, deadline, trace)
     for _ in range(walk.restarts):
         if perf_counter() > deadline:
