@@ -1,8 +1,7 @@
 """Compiled gains of all candidate parents of a family, counted and scored in one go from rows in memory.
 
-The rows lie in ``PackedRows`` of :mod:`tanbark.counts.bitsets`. A cell is an observed joint state of the parents and the
-child; its rows are a bitset, or a list where they are few. No value is missing. Gains have the same bits as those of
-:mod:`tanbark.structure.greedy.gain_kernels` while tables are small.
+The rows lie in ``PackedRows`` of :mod:`tanbark.counts.bitsets`. A cell is an observed joint state of the parents and
+the child; its rows are a bitset, or a list where they are few. No value is missing.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ class Scoring(NamedTuple):
 class Cells(NamedTuple):
     """Room for the cells of a family, which are listed by their configuration and state.
 
-    ``total`` and ``term`` are the weight and the term of a cell, ``config`` its configuration, ``bits`` where its bitset
-    is in ``held``, or -1; its rows are the ``n_rows`` from ``begin`` on in ``rows``, or ``begin`` is -1. ``of_config`` and
-    ``config_term`` are the weights and terms of the configurations; ``key`` and ``place`` number the rows, ``dense``
-    has the weights of all joint states, and ``buffer`` is for those of the levels of a candidate.
+    ``total`` and ``term`` are the weight and the term of a cell, ``config`` its configuration, ``bits`` where its
+    bitset is in ``held``, or -1; its rows are the ``n_rows`` from ``begin`` on in ``rows``, or ``begin`` is -1.
+    ``of_config`` and ``config_term`` are the weights and terms of the configurations; ``key`` and ``place`` number the
+    rows, ``dense`` has the weights of all joint states, and ``buffer`` is for those of the levels of a candidate.
     """
 
     total: Array
@@ -340,8 +339,8 @@ def family_gains(
     """Fill ``out`` with the gain of toggling every column as a parent of a child; -inf where that is not allowed.
 
     A candidate that cannot gain is not counted: its gain is an upper bound of at most 0. The likelihood cannot pass 1;
-    and under a Dirichlet prior, where masses are alike, the first row of a state in a configuration has a probability of
-    at most one by the states, however the configuration is split (Correia, Cussens and de Campos 2020).
+    and under a Dirichlet prior with equal masses the first row of a state in a configuration has a probability of at
+    most one by the states, however the configuration is split (Correia, Cussens and de Campos 2020).
     """
     # Cost: the cells are listed once; a candidate then costs a sweep over the bitsets of the large cells and a look at
     # each row of the small ones, and a term for every cell.

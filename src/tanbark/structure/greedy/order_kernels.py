@@ -72,7 +72,7 @@ def best_place(sets: SetList, order: Order, v: int, least: float, before: Array)
     # Idea: move v one place at a time. To the right, v may take more parents and the columns it passes lose v; to the
     # left, the columns it passes may take v and v loses them. A changed parent set is looked for on the one side of the
     # present one where it must be, and where v has a part in it. A side is left when what may still be gained there is
-    # too little. Cost: O(columns) steps, of which those with a change scan a list of parent sets. ``before`` is scratch.
+    # too little. Cost: O(columns) steps; those with a change scan a list of parent sets. ``before`` is scratch.
     best, target = _best_right(sets, order, v, least, before)
     others, hope = 0.0, 0.0
     own, columns, chosen = order.place[v], order.columns, order.chosen
