@@ -44,8 +44,8 @@ class ParentSets:
 
         n, words = self._n, (self._n + 63) // 64
         made = SetList(
-            np.zeros(n, np.int64), np.empty((n, room, words), np.uint64), np.empty((n, room)), np.zeros((n, room), bool),
-            self._rules.fixed,
+            np.zeros(n, np.int64), np.empty((n, room, words), np.uint64), np.empty((n, room)),
+            np.zeros((n, room), bool), self._rules.fixed,
         )  # fmt: skip
         if hasattr(self, "lists"):
             before = self.lists.score.shape[1]

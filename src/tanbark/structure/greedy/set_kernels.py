@@ -1,7 +1,7 @@
 """Compiled lists of scored parent sets, one list for each column, the highest score first.
 
-The sets of column y are the first ``size[y]`` rows of ``bits[y]`` (their members, 64 columns to a word), ``score[y]`` and
-``counted[y]`` (whether the neighbours of the set were counted too). The last of them has the required parents only.
+The sets of column y are the first ``size[y]`` rows of ``bits[y]`` (their members, 64 columns to a word), ``score[y]``
+and ``counted[y]`` (whether the neighbours of the set were counted too). The last one has the required parents only.
 """
 
 from __future__ import annotations
