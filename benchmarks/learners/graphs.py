@@ -47,7 +47,7 @@ Case = tuple[str, int, int, int, str]  # network, rows, sample, order of the col
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=Path, default=Path("../shared/networks"), help="folder of NAME.bif.gz")
-    parser.add_argument("--network", action="append", help='by default those that fit; "random" and "random-N" are drawn')
+    parser.add_argument("--network", action="append", help='by default those that fit; "random-N" is drawn')
     parser.add_argument("--rows", action="append", type=int, help="by default 500, 5,000 and 50,000")
     parser.add_argument("--samples", type=int, default=3)
     parser.add_argument("--orders", type=int, default=2)
