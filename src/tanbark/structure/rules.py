@@ -47,7 +47,8 @@ def make_rules(
         raise OptionError(msg)
     given = start.arcs() if isinstance(start, Dag) else () if start is None else start
     begin = (arc_mask("start", given, schema.names) & ~barred) | fixed
-    make_dag(schema.names, begin)  # raises if there is a cycle
+    if begin.any():
+        make_dag(schema.names, begin)  # raises if there is a cycle
     varied = np.array(schema.cardinalities) > 1
     allowed = varied[:, None] & varied & ~np.eye(len(varied), dtype=bool) & ~barred
     return Rules(schema.names, allowed, fixed, len(varied) if max_parents is None else int(max_parents)), begin

@@ -9,8 +9,7 @@ import numpy as np
 
 from tanbark.arrays import TIE, Bools, Integers
 from tanbark.machine import run_threads
-from tanbark.structure.greedy.parent_sets import ParentSets
-from tanbark.structure.rules import Rules, make_dag
+from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order
 from tanbark.structure.trace import Trace
 
 PERTURBATIONS = 10  # of the best order, in a round
@@ -37,10 +36,10 @@ class OrderSearch:
     """
 
     def __init__(
-        self, sets: ParentSets, rules: Rules, arcs: Bools, elsewhere: Callable[[Bools], Bools], rng: np.random.Generator
-    ) -> None:
-        self._sets, self._names, self._elsewhere = sets, rules.names, elsewhere
-        self._enter(arcs)
+        self, sets: ParentSets, arcs: Bools, order: Integers, elsewhere: Callable[[Bools], Bools],
+        rng: np.random.Generator,
+    ) -> None:  # fmt: skip
+        self._sets, self._order, self._elsewhere = sets, order, elsewhere
         self._state = rng.integers(1, 1 << 63, 1, np.uint64)
         self._least = TIE * max(1.0, abs(sets.floor()))
         self.score, self.arcs, self._best = -np.inf, arcs, self._order
@@ -63,10 +62,7 @@ class OrderSearch:
     def enter(self, arcs: Bools) -> None:
         """Go on from the order of a graph, with what was counted on the way to it."""
         self._sets.absorb()
-        self._enter(arcs)
-
-    def _enter(self, arcs: Bools) -> None:
-        self._order = np.array(make_dag(self._names, arcs).order, np.int64)
+        self._order = ancestral_order(arcs)
 
     def _expand_promising(self, chosen: Integers) -> None:
         """Count the neighbours of the best parent set of each column that its order does not allow."""

@@ -107,6 +107,29 @@ def table_gain(
 
 
 @kernel
+def flat_scores(flat: Array, starts: Array, shapes: Array, masses: Array, penalty: int, n_log_n: Array) -> Array:
+    """Return the score of each (configurations, states) table, with the masses of a cell and of a configuration."""
+    found = np.zeros(len(starts))
+    for table in range(len(starts)):
+        configs, states = shapes[table]
+        a0, a1 = masses[table]
+        b0, b1 = _base(a0), _base(a1)
+        total = 0.0
+        for config in range(configs):
+            rows, inner = 0.0, 0.0
+            for cell in range(starts[table] + config * states, starts[table] + (config + 1) * states):
+                rows += float(flat[cell])
+                inner += _term(float(flat[cell]), a0, b0, n_log_n)
+            found[table] += inner - _term(rows, a1, b1, n_log_n)
+            total += rows
+        if penalty == field.AIC:
+            found[table] -= configs * (states - 1)
+        elif penalty == field.BIC:
+            found[table] -= 0.5 * math.log(max(total, 1.0)) * configs * (states - 1)
+    return found
+
+
+@kernel
 def _base(a: float) -> float:
     return log_gamma(a) if a > 0.0 else 0.0
 

@@ -153,24 +153,35 @@ class Gains:
 
     def family_scores(self, families: Sequence[Family]) -> list[float]:
         """Score families, each on the rows that have a value in all of its columns."""
-        found = np.zeros(len(families))
-        shapes: dict[tuple[int, int], list[int]] = {}
-        for place, (child, parents) in enumerate(families):
-            shapes.setdefault((self._size(parents), self._states[child]), []).append(place)
-        dense = {shape: places for shape, places in shapes.items() if math.prod(shape) <= DENSE_CELLS}
-        columns = [(*parents, child) for child, parents in families]
-        needed = [columns[place] for places in dense.values() for place in places]
-        flat, low = self._counts.flat_tables(needed) if needed else np.zeros(0), 0
-        for shape, places in dense.items():
-            high = low + len(places) * math.prod(shape)
-            stack = flat[low:high].reshape(len(places), *shape).astype(np.float64)
-            found[places] = self._score(stack, shape[0], self._ess)
-            low = high
-        for shape in shapes.keys() - dense.keys():
-            for place in shapes[shape]:
-                ((cells, counts),) = self._counts.cells([columns[place]])
-                found[place] = self._score(self._compact(cells, counts, families[place][0]), shape[0], self._ess)[0]
+        sizes = np.array([(self._size(parents), self._states[child]) for child, parents in families], np.int64)
+        sizes = sizes.reshape(-1, 2)
+        columns, found = [(*parents, child) for child, parents in families], np.zeros(len(families))
+        small = (sizes[:, 0] <= DENSE_CELLS // sizes[:, 1]).tolist()
+        dense = [place for place, fits in enumerate(small) if fits]
+        if dense:
+            flat = self._counts.flat_tables([columns[place] for place in dense])
+            found[dense] = self._dense_scores(flat, sizes[dense])
+        for place in (place for place, fits in enumerate(small) if not fits):
+            ((cells, counts),) = self._counts.cells([columns[place]])
+            table = self._compact(cells, counts, families[place][0])
+            found[place] = self._score(table, int(sizes[place, 0]), self._ess)[0]
         return [float(score) for score in found]
+
+    def _dense_scores(self, flat: Counts, shapes: Integers) -> Floats:
+        """Score (configurations, states) tables that lie one after another."""
+        cells = shapes.prod(axis=1)
+        starts = np.cumsum(cells) - cells
+        if self._name in field.PENALTIES:
+            from tanbark.structure.greedy.gain_kernels import flat_scores
+
+            masses = field.family_masses(self._name, shapes, self._ess)
+            penalty = field.PENALTIES[self._name]
+            return flat_scores(flat, starts, shapes, masses, penalty, n_log_n())  # type: ignore[no-any-return]  # compiled
+        found = np.zeros(len(shapes))
+        for place, (configs, states) in enumerate(shapes.tolist()):
+            table = flat[starts[place] : starts[place] + cells[place]].reshape(1, configs, states)
+            found[place] = self._score(table.astype(np.float64), configs, self._ess)[0]
+        return found
 
     def _size(self, columns: Sequence[int]) -> int:
         return math.prod(self._states[column] for column in columns)

@@ -20,7 +20,7 @@ from tanbark.structure.greedy.anytime import OrderSearch
 from tanbark.structure.greedy.cpdag import ClassClimb
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.moves import KINDS, REVERSE, MovingGraph
-from tanbark.structure.greedy.parent_sets import ParentSets
+from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import MAX_CELLS, Arcs, Rules, make_dag, make_rules, seeded
 from tanbark.structure.trace import History, Trace
@@ -176,9 +176,10 @@ def _search_orders(
         trace.add(state.score, "start", 1, 0.0)
         _, arcs = ascend(state, trace, deadline=deadline)
         sets.absorb()
+        order = ancestral_order(arcs)
     else:
-        arcs = sets.climb(start, trace, deadline)
-    orders = OrderSearch(sets, rules, arcs, elsewhere, rng)
+        arcs, order = sets.climb(start, trace, deadline)
+    orders = OrderSearch(sets, arcs, order, elsewhere, rng)
     orders.run(walk.rounds, deadline, trace)
     for _ in range(walk.restarts):
         if perf_counter() > deadline:

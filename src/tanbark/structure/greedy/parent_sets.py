@@ -80,8 +80,11 @@ class ParentSets:
             lists.score[bound, 0] = self._gains.family_scores(some)
             kernels.expand_rows(self.counter, lists, np.where(bound, 0, -1))
 
-    def climb(self, start: Bools, trace: Trace, deadline: float) -> Bools:
-        """Climb from a graph by the best move in each step, counting in the kernel; return the local optimum."""
+    def climb(self, start: Bools, trace: Trace, deadline: float) -> tuple[Bools, Integers]:
+        """Climb from a graph by the best move in each step, counting in the kernel.
+
+        Returns the local optimum, and an order in which parents come before children: that of their ancestors' number.
+        """
         from tanbark.structure.greedy import climb_kernels as kernels
 
         n, begun = self._n, perf_counter()
@@ -107,7 +110,7 @@ class ParentSets:
                 self.widen()
             elif why == kernels.DONE:
                 break
-        return np.asarray(graph.arcs)
+        return graph.arcs, np.argsort(graph.reach.sum(axis=0), kind="stable")
 
     @property
     def is_long(self) -> bool:
@@ -165,6 +168,15 @@ class ParentSets:
     def floor(self) -> float:
         """Return the score of the graph with the required arcs only."""
         return float(self.lists.score[np.arange(self._n), self.lists.size - 1].sum())
+
+
+def ancestral_order(arcs: Bools) -> Integers:
+    """List the columns by the number of their ancestors, so that parents come before children.
+
+    >>> ancestral_order(np.array([[False, False, False], [True, False, False], [True, True, False]])).tolist()
+    [2, 1, 0]
+    """
+    return np.argsort(reachable(arcs).sum(axis=0), kind="stable")
 
 
 def pack_parents(arcs: Bools) -> Words:
