@@ -112,8 +112,8 @@ class OrderSearch:
             ((total, self._order, chosen),) = run_threads(order_kernels.search_orders, [call], 1, long=True)
             done = bool(sets.lists.counted[np.arange(len(chosen)), chosen].all())
             return float(total), np.asarray(chosen), done
-        call = (sets.counter, *call)
-        ((why, total, self._order, chosen),) = run_threads(climb_kernels.grow, [call], 1, long=sets.is_long)
+        more = (sets.counter, *call)
+        ((why, total, self._order, chosen),) = run_threads(climb_kernels.grow, [more], 1, long=sets.is_long)
         found = float(total), np.asarray(chosen), why == climb_kernels.DONE
         if why == climb_kernels.FULL:
             sets.widen()

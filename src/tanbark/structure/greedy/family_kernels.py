@@ -72,10 +72,10 @@ def make_cells(data: PackedRows) -> Cells:
     most = int(data.n_states.max(initial=1))
     observed = max(n_rows, MOST_BIT_CELLS) + 1
     held = np.empty((max(1, min(MOST_BIT_CELLS, MOST_WORDS // max(n_words, 1))), n_words), np.uint64)
-    whole = [np.empty(observed, np.int64) for _ in range(4)]
+    config, bits, begin, in_cell = (np.empty(observed, np.int64) for _ in range(4))
     return Cells(
-        np.empty(observed), np.empty(observed), *whole, np.empty(observed), np.empty(observed), held,
-        np.empty(n_rows, np.int64), np.empty(n_rows, np.int64), np.empty(n_rows * most + 1, np.int64),
+        np.empty(observed), np.empty(observed), config, bits, begin, in_cell, np.empty(observed), np.empty(observed),
+        held, np.empty(n_rows, np.int64), np.empty(n_rows, np.int64), np.empty(max(n_rows, 1) * most, np.int64),
         np.empty(MOST_BIT_CELLS), np.empty((2, most), np.float64 if len(data.weights) else np.int64),
     )  # fmt: skip
 
@@ -91,7 +91,7 @@ def make_scoring(criterion: str, ess: float, total: float, n_log_n: Array) -> Sc
 
 
 @kernel
-def _mass(scoring: Scoring, size: float, states: int, by_state: bool) -> float:
+def mass_of(scoring: Scoring, size: float, states: int, by_state: bool) -> float:
     """Return the prior mass of each of ``size`` cells or configurations; 0 where the term is n ln n."""
     if scoring.kind == BDEU:
         return scoring.ess / size
@@ -110,11 +110,11 @@ def _slot(scoring: Scoring, size: int, mass: float) -> int:
     if scoring.sizes[slot] != key:
         scoring.sizes[slot] = key
         scoring.memo[slot] = np.nan
-    return slot
+    return slot  # type: ignore[return-value]  # a whole number of numpy, so that it mixes with -1
 
 
 @kernel
-def _terms(scoring: Scoring, slot: int) -> Array:
+def terms_of(scoring: Scoring, slot: int) -> Array:
     """Return what is known of the terms of a mass, NaN elsewhere."""
     if scoring.kind == N_LOG_N:
         return scoring.n_log_n
@@ -122,7 +122,7 @@ def _terms(scoring: Scoring, slot: int) -> Array:
 
 
 @kernel
-def _term(terms: Array, n: float, mass: float, base: float) -> float:
+def term_of(terms: Array, n: float, mass: float, base: float) -> float:
     """Return n ln n where the mass is 0, else ln Gamma(mass + n) - ln Gamma(mass), the latter being ``base``."""
     whole = int(n)
     small = whole < len(terms) and whole == n
@@ -142,7 +142,8 @@ def _term(terms: Array, n: float, mass: float, base: float) -> float:
 
 
 @kernel
-def _base(mass: float) -> float:
+def base_of(mass: float) -> float:
+    """Return ln Gamma of a mass above 0."""
     return float(log_gamma(mass)) if mass > 0.0 else 0.0
 
 
@@ -252,23 +253,24 @@ def _list_rows(bitset: Array, rows: Array, low: int) -> int:
 @kernel
 def _score_cells(scoring: Scoring, cells: Cells, number: int, configs: int, states: int, q: float) -> float:
     """Note the terms of the cells and configurations of a family that has ``q`` of these; return its score."""
-    mass, above = _mass(scoring, q * states, states, True), _mass(scoring, q, states, False)
-    base, base_above = _base(mass), _base(above)
-    terms, value = _terms(scoring, -1), 0.0
+    mass, above = mass_of(scoring, q * states, states, True), mass_of(scoring, q, states, False)
+    base, base_above = base_of(mass), base_of(above)
+    terms, value = terms_of(scoring, -1), 0.0
     for config in range(configs):
         cells.of_config[config] = 0.0
     for cell in range(number):
         cells.of_config[cells.config[cell]] += cells.total[cell]
-        cells.term[cell] = _term(terms, cells.total[cell], mass, base)
+        cells.term[cell] = term_of(terms, cells.total[cell], mass, base)
         value += cells.term[cell]
     for config in range(configs):
-        cells.config_term[config] = _term(terms, cells.of_config[config], above, base_above)
+        cells.config_term[config] = term_of(terms, cells.of_config[config], above, base_above)
         value -= cells.config_term[config]
-    return value - _penalty(scoring, q * (states - 1))
+    return float(value - penalty_of(scoring, q * (states - 1)))
 
 
 @kernel
-def _penalty(scoring: Scoring, parameters: float) -> float:
+def penalty_of(scoring: Scoring, parameters: float) -> float:
+    """Return the penalty of some free parameters."""
     if scoring.penalty == field.AIC:
         return parameters
     return scoring.log_rows * parameters if scoring.penalty == field.BIC else 0.0
@@ -281,12 +283,12 @@ def _candidate_gain(
     """Return the gain of a candidate parent for the family whose cells are listed."""
     levels, size, first = data.n_states[candidate], data.words.shape[1], data.first[candidate]
     whole = float(q)
-    mass = _mass(scoring, whole * levels * states, states, True)
-    above = _mass(scoring, whole * levels, states, False)
-    base, base_above = _base(mass), _base(above)
+    mass = mass_of(scoring, whole * levels * states, states, True)
+    above = mass_of(scoring, whole * levels, states, False)
+    base, base_above = base_of(mass), base_of(above)
     slot_above = _slot(scoring, q * levels, above)
     slot = _slot(scoring, q * levels * states, mass)
-    terms, terms_above = _terms(scoring, slot), _terms(scoring, -1 if slot == slot_above else slot_above)
+    terms, terms_above = terms_of(scoring, slot), terms_of(scoring, -1 if slot == slot_above else slot_above)
     few = (levels - 1) * (3 * size // 8 + 2) if first >= 0 else len(cells.rows)
     split, by_level = cells.buffer[0], cells.buffer[1]
     by_level[:levels] = 0
@@ -307,15 +309,15 @@ def _candidate_gain(
             split[levels - 1] = rest
         for level in range(levels):
             by_level[level] += split[level]
-            gain += _term(terms, split[level], mass, base)
+            gain += term_of(terms, split[level], mass, base)
         gain -= cells.term[cell]
         config = cells.config[cell]
         if cell + 1 == number or cells.config[cell + 1] != config:
             for level in range(levels):
-                gain -= _term(terms_above, by_level[level], above, base_above)
+                gain -= term_of(terms_above, by_level[level], above, base_above)
                 by_level[level] = 0
             gain += cells.config_term[config]
-    return gain - _penalty(scoring, float(q * (levels - 1) * (states - 1)))
+    return float(gain - penalty_of(scoring, float(q * (levels - 1) * (states - 1))))
 
 
 @kernel
@@ -362,11 +364,11 @@ def family_gains(
     value = _score_cells(scoring, cells, number, configs, states, float(q))
     most = -value - number * math.log(states)
     if scoring.kind == N_LOG_N:
-        most = -value - _penalty(scoring, float(q * (states - 1)))
+        most = -value - penalty_of(scoring, float(q * (states - 1)))
     for x in range(len(out)):
         levels = data.n_states[x]
         if allowed[x, child] and q * states * levels <= max_cells and not (parents == x).any():
-            bound = most - _penalty(scoring, float(q * (levels - 1) * (states - 1)))
+            bound = most - penalty_of(scoring, float(q * (levels - 1) * (states - 1)))
             if bound <= 0.0:
                 out[x] = bound
             else:
@@ -392,8 +394,8 @@ def _dense_removals(
         row[field.LEVELS], row[field.LEVEL_STEP] = levels, step
         rest = float(q // levels)
         masses = (
-            _mass(scoring, rest * levels * states, states, True), _mass(scoring, rest * levels, states, False),
-            _mass(scoring, rest * states, states, True), _mass(scoring, rest, states, False),
+            mass_of(scoring, rest * levels * states, states, True), mass_of(scoring, rest * levels, states, False),
+            mass_of(scoring, rest * states, states, True), mass_of(scoring, rest, states, False),
         )  # fmt: skip
         out[parent] = -table_gain(cells.dense, row, masses, scoring.penalty, scoring.n_log_n)
         outer *= levels
@@ -414,91 +416,3 @@ def _removals(
         number, configs = _list_by_rows(data, child, rest, cells)
         smaller = float(q // data.n_states[parents[left_out]])
         out[parents[left_out]] = _score_cells(scoring, cells, number, configs, states, smaller) - value
-
-
-@kernel
-def pair_gains(
-    data: PackedRows, scoring: Scoring, allowed: Array, max_cells: int, out: Array, scores: Array
-) -> None:  # fmt: skip
-    """Fill ``out[y, x]`` with the gain of x as the first parent of y, and ``scores[y]`` with the score without any."""
-    # Idea: each pair is counted once for both directions; the last state of a column is what the others leave.
-    n, n_rows = len(out), data.codes.shape[1]
-    margins = np.zeros((n, data.n_states.max() if n else 0))
-    weighted = len(data.weights) > 0
-    out[:] = -np.inf
-    for y in range(n):
-        for row in range(n_rows):
-            margins[y, data.codes[y, row]] += data.weights[row] if weighted else 1.0
-        scores[y] = _column_score(scoring, margins[y, : data.n_states[y]])
-    most = 1
-    for x in range(n):
-        for y in range(x):
-            if allowed[x, y] or allowed[y, x]:
-                most = max(most, min(data.n_states[x] * data.n_states[y], max_cells))
-    table = np.empty(most)
-    for x in range(n):
-        for y in range(x + 1, n):
-            left, right = data.n_states[x], data.n_states[y]
-            if not (allowed[x, y] or allowed[y, x]) or left * right > max_cells:
-                continue
-            _count_pair(data, x, y, margins, table)
-            gain = _pair_gain(scoring, table, (right, 1), (left, right))
-            if allowed[x, y]:
-                out[y, x] = gain
-            if allowed[y, x]:  # all but K2 are the same in both directions
-                out[x, y] = gain if scoring.kind != K2 else _pair_gain(scoring, table, (left, right), (right, 1))
-
-
-@kernel
-def _column_score(scoring: Scoring, counts: Array) -> float:
-    states = len(counts)
-    mass, above = _mass(scoring, float(states), states, True), _mass(scoring, 1.0, states, False)
-    terms = _terms(scoring, -1)
-    value = -_term(terms, counts.sum(), above, _base(above))
-    for state in range(states):
-        value += _term(terms, counts[state], mass, _base(mass))
-    return value - _penalty(scoring, float(states - 1))
-
-
-@kernel
-def _count_pair(data: PackedRows, x: int, y: int, margins: Array, table: Array) -> None:
-    """Count the joint states of two columns, those of y varying fastest."""
-    left, right, size = data.n_states[x], data.n_states[y], data.words.shape[1]
-    n_rows, weighted = data.codes.shape[1], len(data.weights) > 0
-    by_bits = (left - 1) * (right - 1) * (3 * size // 8 + 2) <= n_rows
-    if weighted or data.first[x] < 0 or data.first[y] < 0 or not by_bits:
-        table[: left * right] = 0.0
-        mine, other = data.codes[x], data.codes[y]
-        for row in range(n_rows):
-            table[mine[row] * right + other[row]] += data.weights[row] if weighted else 1.0
-        return
-    for b in range(right):
-        table[(left - 1) * right + b] = margins[y, b]
-    for a in range(left - 1):
-        words_a, rest = data.words[data.first[x] + a], margins[x, a]
-        for b in range(right - 1):
-            words_b = data.words[data.first[y] + b]
-            both = np.uint64(0)
-            for word in range(size):
-                both += popcount(words_a[word] & words_b[word])
-            table[a * right + b] = float(np.int64(both))
-            rest -= table[a * right + b]
-        table[a * right + right - 1] = rest
-        for b in range(right):
-            table[(left - 1) * right + b] -= table[a * right + b]
-
-
-@kernel
-def _pair_gain(scoring: Scoring, table: Array, of_child: tuple[int, int], of_candidate: tuple[int, int]) -> float:
-    """Return the gain of a first parent; of child and candidate the states and the stride in the table are given."""
-    states, state_step = of_child
-    levels, level_step = of_candidate
-    row = np.ones(field.FIELDS, np.int64)
-    row[field.START] = 0
-    row[field.STATES], row[field.STATE_STEP] = states, state_step
-    row[field.LEVELS], row[field.LEVEL_STEP] = levels, level_step
-    masses = (
-        _mass(scoring, 1.0 * levels * states, states, True), _mass(scoring, 1.0 * levels, states, False),
-        _mass(scoring, 1.0 * states, states, True), _mass(scoring, 1.0, states, False),
-    )  # fmt: skip
-    return table_gain(table, row, masses, scoring.penalty, scoring.n_log_n)  # type: ignore[no-any-return]

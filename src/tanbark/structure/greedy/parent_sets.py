@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from tanbark.structure.greedy.gains import Family, Gains
 from tanbark.structure.greedy.moves import KINDS, reachable
 from tanbark.structure.rules import Rules, parents_in
 from tanbark.structure.trace import Trace
+
+if TYPE_CHECKING:
+    from tanbark.structure.greedy.set_kernels import SetList
 
 Words = NDArray[np.uint64]
 
@@ -35,29 +39,26 @@ class ParentSets:
         self.counter = gains.counter(rules.max_parents)
         self._scores: dict[Family, float] = {}  # of the families whose neighbours were asked for
         self._roots = np.empty((0, n))
-        self._make_room(4 * n + 8)
+        self.lists = self._make_lists(4 * n + 8)
         self._begin()
 
-    def _make_room(self, room: int) -> None:
-        """Make lists that have room for more sets, with those that are there."""
+    def _make_lists(self, room: int) -> SetList:
+        """Make empty lists that have room for some sets of each column."""
         from tanbark.structure.greedy.set_kernels import SetList
 
         n, words = self._n, (self._n + 63) // 64
-        made = SetList(
+        return SetList(
             np.zeros(n, np.int64), np.empty((n, room, words), np.uint64), np.empty((n, room)),
             np.zeros((n, room), bool), self._rules.fixed,
         )  # fmt: skip
-        if hasattr(self, "lists"):
-            before = self.lists.score.shape[1]
-            made.size[:] = self.lists.size
-            for new, old in ((made.bits, self.lists.bits), (made.score, self.lists.score)):
-                new[:, :before] = old
-            made.counted[:, :before] = self.lists.counted
-        self.lists = made
 
     def widen(self) -> None:
         """Double the room of the lists."""
-        self._make_room(2 * self.lists.score.shape[1])
+        before, room = self.lists, self.lists.score.shape[1]
+        self.lists = self._make_lists(2 * room)
+        self.lists.size[:] = before.size
+        self.lists.bits[:, :room], self.lists.score[:, :room] = before.bits, before.score
+        self.lists.counted[:, :room] = before.counted
 
     def _begin(self) -> None:
         """Enter the sets of required parents and their neighbours."""

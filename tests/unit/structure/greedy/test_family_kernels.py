@@ -6,7 +6,7 @@ from pytest import approx
 
 from strategies import make_table
 from tanbark.counts import MemoryCounts, memory
-from tanbark.structure.greedy import ban, family_kernels, hill_climb
+from tanbark.structure.greedy import ban, family_kernels, hill_climb, pair_kernels
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.rules import make_rules
 
@@ -63,7 +63,7 @@ def test_first_parents_and_scores_of_columns(criterion):
     n = len(STATES)
     out, scores = np.empty((n, n)), np.empty(n)
     counter = gains.counter(10)
-    family_kernels.pair_gains(counter.data, counter.scoring, counter.allowed, counter.max_cells, out, scores)
+    pair_kernels.pair_gains(counter.data, counter.scoring, counter.allowed, counter.max_cells, out, scores)
     assert out == approx(np.array(gains.toggles([(y, ()) for y in range(n)])), abs=1e-9)
     assert scores == approx(gains.family_scores([(y, ()) for y in range(n)]))
 
