@@ -26,7 +26,7 @@ from tanbark.structure.rules import MAX_CELLS, Arcs, Rules, make_dag, make_rules
 from tanbark.structure.trace import History, Trace
 
 SPACES = ("orders", "equivalence-classes", "dags")
-PATIENCE = 2  # rounds without a new best, unless there is a time limit
+PATIENCE = 3  # rounds without a new best, unless there is a time limit
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def learn(
         equivalence classes are searched instead of orders, and by "loglik" DAGs.
     patience : int, optional
         Rounds of the search over orders that may follow one another without a new best; 0 stops at its first local
-        optimum. By default 2, or as many as the time limit allows.
+        optimum. By default 3, or as many as the time limit allows.
     time_limit : float, optional
         Seconds after which the search stops and returns the best graph so far.
     tabu : int
