@@ -20,7 +20,7 @@ from tanbark.structure.greedy.anytime import OrderSearch
 from tanbark.structure.greedy.cpdag import ClassClimb
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.moves import KINDS, REVERSE, MovingGraph
-from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order
+from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order, fits_lists
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import MAX_CELLS, Arcs, Rules, make_dag, make_rules, seeded
 from tanbark.structure.trace import History, Trace
@@ -137,12 +137,14 @@ def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.
     """Climb from a graph with the options ``walk``; return the best graph met, its score and the steps.
 
     Missing values leave no score of a parent set that is comparable with all others, and "loglik" no parent set that a
-    larger one does not beat: both are climbed over equivalence classes or DAGs instead of orders.
+    larger one does not beat: both are climbed over equivalence classes or DAGs instead of orders. So many columns that
+    lists of their parent sets do not fit into memory are climbed over DAGs.
     """
     trace, deadline = Trace(verbose=walk.verbose), walk.deadline()
-    if walk.space == "orders" and gains.penalised and gains.complete:
+    listed = fits_lists(len(rules.names))
+    if walk.space == "orders" and gains.penalised and listed and gains.complete:
         return _search_orders(gains, rules, start, walk, rng, trace, deadline)
-    by_class = walk.space != "dags" and gains.equivalent
+    by_class = gains.equivalent and (walk.space == "equivalence-classes" or (walk.space == "orders" and listed))
 
     def rise(state: GraphClimb) -> tuple[float, Bools]:
         climb_from = _alternate if by_class else _ascend

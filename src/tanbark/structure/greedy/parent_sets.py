@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Words = NDArray[np.uint64]
 
 STEPS_AT_ONCE = 1024  # moves of a climb that are made before they are reported
+MOST_LIST_BYTES = 1 << 30  # of the lists of parent sets; more columns are climbed over DAGs only
 SHORT = 1 << 22  # codes times columns: less is searched before anybody could interrupt
 
 
@@ -39,7 +40,7 @@ class ParentSets:
         self.counter = gains.counter(rules.max_parents)
         self._scores: dict[Family, float] = {}  # of the families whose neighbours were asked for
         self._roots = np.empty((0, n))
-        self.lists = self._make_lists(4 * n + 8)
+        self.lists = self._make_lists(first_room(n))
         self._begin()
 
     def _make_lists(self, room: int) -> SetList:
@@ -169,6 +170,20 @@ class ParentSets:
     def floor(self) -> float:
         """Return the score of the graph with the required arcs only."""
         return float(self.lists.score[np.arange(self._n), self.lists.size - 1].sum())
+
+
+def first_room(n: int) -> int:
+    """Return how many sets of each of n columns the lists have room for at first; more than the columns."""
+    return n + max(64, min(3 * n, 1024))
+
+
+def fits_lists(n: int) -> bool:
+    """Return whether lists of parent sets of n columns fit into memory.
+
+    >>> fits_lists(1000), fits_lists(5000)
+    (True, False)
+    """
+    return n * first_room(n) * (-(-n // 64) + 1) * 8 <= MOST_LIST_BYTES
 
 
 def ancestral_order(arcs: Bools) -> Integers:
