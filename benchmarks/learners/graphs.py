@@ -31,10 +31,12 @@ from benchmarks.learners.networks import Known, published, random_network, sampl
 from tanbark.structure.greedy.cpdag_kernels import find_cpdag
 from tanbark.structure.greedy.hill_climb import learn
 
-NETWORKS = ("asia", "sachs", "child", "insurance", "water", "alarm", "mildew", "hailfinder", "barley")
+NETWORKS = (
+    "cancer", "earthquake", "survey", "asia", "sachs", "child", "insurance", "water", "alarm", "mildew", "hailfinder",
+    "barley",
+)  # fmt: skip
 OURS = {"tanbark": {}, "tanbark, plain": {"space": "dags", "tabu": 0}, "tanbark, ten times": {}}
-ROUNDS = 3
-PEER_SECONDS = 900
+ROUNDS = 5
 CLOSE = 1e-4  # 0.01 %, relative to the best score that anybody found
 EQUAL = 1e-9
 
@@ -45,7 +47,7 @@ Case = tuple[str, int, int, int, str]  # network, rows, sample, order of the col
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=Path, default=Path("../shared/networks"), help="folder of NAME.bif.gz")
-    parser.add_argument("--network", action="append", help='by default those that fit; "random" is drawn')
+    parser.add_argument("--network", action="append", help='by default those that fit; "random-N" is drawn')
     parser.add_argument("--rows", action="append", type=int, help="by default 500, 5,000 and 50,000")
     parser.add_argument("--samples", type=int, default=3)
     parser.add_argument("--orders", type=int, default=2)
@@ -53,6 +55,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--peer", action="append", default=[], help="NAME=PROGRAM: pybnesian, pyagrum, pgmpy, bnlearn-hc…"
     )
+    parser.add_argument("--peer-seconds", type=int, default=900, help="after which a peer is stopped")
     parser.add_argument("--pace", default="pybnesian", help="the peer whose seconds ours are compared with")
     parser.add_argument("--numbers", type=Path, default=Path("build/graphs.json"))
     parser.add_argument("--again", action="store_true", help="run Tanbark anew in all cases")
@@ -63,12 +66,15 @@ def arguments() -> argparse.Namespace:
 def cases(options: argparse.Namespace) -> Iterator[Case]:
     names = options.network or [name for name in NETWORKS if (options.networks / f"{name}.bif.gz").exists()]
     orders, scores = range(options.orders), options.score or ["bic", "bdeu"]
-    for rows, number in product(options.rows or [500, 5_000, 50_000], range(1, options.samples + 1)):
+    for number, rows in product(range(1, options.samples + 1), options.rows or [500, 5_000, 50_000]):
         yield from ((name, rows, number, order, score) for name in names for order in orders for score in scores)
 
 
 def open_network(folder: Path, name: str) -> Known:
-    return random_network() if name == "random" else published(folder / f"{name}.bif.gz")
+    """Open a published network; "random" is drawn, and "random-N" is the N-th of others of as many columns."""
+    if name.startswith("random"):
+        return random_network(seed=int(name.removeprefix("random").lstrip("-") or 0))
+    return published(folder / f"{name}.bif.gz")
 
 
 def run_ours(codes: np.ndarray, score: str, **options: Any) -> dict[str, Any]:
@@ -96,7 +102,7 @@ def run_within(codes: np.ndarray, score: str, seconds: float) -> dict[str, Any]:
     return found
 
 
-def run_peer(name: str, program: str, codes: np.ndarray, score: str) -> dict[str, Any]:
+def run_peer(name: str, program: str, codes: np.ndarray, score: str, seconds: int) -> dict[str, Any]:
     rounds = str(1 if name in ("pgmpy", "pyagrum") else ROUNDS)
     with tempfile.TemporaryDirectory() as folder:
         if name.startswith("bnlearn"):
@@ -110,9 +116,9 @@ def run_peer(name: str, program: str, codes: np.ndarray, score: str) -> dict[str
             start = [program, str(Path(__file__).with_name("peer.py")), name]
         command = [*start, str(file), score, rounds]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PEER_SECONDS)
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
         except subprocess.TimeoutExpired:
-            return {"error": f"more than {PEER_SECONDS} seconds"}
+            return {"error": f"more than {seconds} seconds"}
     if done.returncode:
         return {"error": done.stderr.strip()[-200:]}
     return dict(json.loads(done.stdout.splitlines()[-1]))
@@ -156,7 +162,7 @@ def run_case(case: Case, options: argparse.Namespace, before: dict[str, Any]) ->
 
     for who, program in dict(peer.split("=", 1) for peer in options.peer).items():
         if who not in lines:
-            note(who, run_peer(who, program, codes, score))
+            note(who, run_peer(who, program, codes, score, options.peer_seconds))
     for who, our_options in OURS.items():
         pace = lines.get(options.pace, {}).get("cpu_seconds")
         if who in lines or (who == "tanbark, ten times" and not pace):

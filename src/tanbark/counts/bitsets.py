@@ -35,6 +35,20 @@ class Bitsets(NamedTuple):
     segments: Integers
 
 
+class PackedRows(NamedTuple):
+    """Coded rows without missing values beside their bitsets, for kernels that count on their own.
+
+    ``codes`` is (columns, rows); empty ``weights`` count every row once; ``words`` and ``first`` are those of
+    :class:`Bitsets`, without any column that has too many states.
+    """
+
+    codes: NDArray[np.unsignedinteger]
+    weights: NDArray[np.float64]
+    words: NDArray[np.uint64]
+    first: Integers
+    n_states: Integers
+
+
 def pack(
     codes: NDArray[np.unsignedinteger], n_states: Integers, *, labels: NDArray[np.integer] | None = None,
     n_labels: int = 1, max_states: int = MAX_BIT_STATES, threads: int = 1,

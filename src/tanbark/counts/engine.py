@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Counts, Floats, Integers
+from tanbark.counts.bitsets import PackedRows
 from tanbark.counts.column_sets import ColumnSet
 from tanbark.scores.dirichlet import h, log_bayes_factor
 from tanbark.table import Schema
@@ -132,3 +133,7 @@ class CountEngine(Protocol):
         batches = list(self.batches())
         weights = [part for _, part in batches if part is not None]
         return np.concatenate([codes for codes, _ in batches], axis=1), np.concatenate(weights) if weights else None
+
+    def packed_rows(self) -> PackedRows | None:
+        """Return complete rows that are few enough for one kernel to count them sooner than it could ask; else None."""
+        return None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Counts, Floats, Integers
-from tanbark.counts.bitsets import MAX_BIT_STATES, NO_BITSETS, Bitsets, pack
+from tanbark.counts.bitsets import MAX_BIT_STATES, NO_BITSETS, Bitsets, PackedRows, pack
 from tanbark.counts.column_sets import ColumnSet, ColumnSets, cut
 from tanbark.counts.engine import CodedRows, CountEngine, PairInformation
 from tanbark.counts.information import measure_by_cells, measure_tables
@@ -24,6 +24,7 @@ MAX_BIT_PAIR = 128  # counted cells; larger pair tables are faster to count row 
 MAX_BIT_SET = 512  # cells; larger sets are faster to count row by row
 MAX_DENSE_PAIR = 1 << 22  # larger pair tables are measured by their observed cells alone
 MIN_THREADED_WORK = 1 << 20  # smaller tables are counted before a second thread has started
+MAX_PACKED = 1 << 22  # codes; more are counted faster by several threads
 PAIR_BLOCK_CELLS = 1 << 22  # cells of pair tables that are held at once
 
 
@@ -62,6 +63,17 @@ class MemoryCounts(CountEngine):
     def coded_rows(self) -> CodedRows:
         """Return all coded rows as one contiguous (columns, rows) matrix, and their weights."""
         return np.ascontiguousarray(self.table.codes), self.table.weights
+
+    def packed_rows(self) -> PackedRows | None:
+        """Return complete rows that are few enough for one kernel to count them sooner than it could ask; else None."""
+        codes, weights = self.table.codes, self.table.weights
+        if codes.size > MAX_PACKED or (codes.max(axis=1, initial=0) >= self._states).any():
+            return None
+        bitsets = self._plain_bitsets
+        codes = np.ascontiguousarray(codes)
+        return PackedRows(
+            codes, np.zeros(0) if weights is None else weights, bitsets.words, bitsets.first, self._states
+        )
 
     def tables(self, sets: Sequence[ColumnSet]) -> list[Counts]:
         """Count the joint states of each set of columns, as dense arrays whose axes follow the set."""

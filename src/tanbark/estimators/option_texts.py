@@ -116,7 +116,7 @@ OPTIONS: dict[str, Option] = {
     "patience": Option(
         "int",
         "Rounds of the search over orders that may follow one another without a new best; 0 stops at its first local "
-        "optimum. None is 2, or without bound where ``time_limit`` is given.",
+        "optimum. None is 3, or without bound where ``time_limit`` is given.",
     ),
     "perturbation": Option("int", "Random moves from the best graph before each restart."),
     "random_state": Option("int, Generator, RandomState or None", "Where random numbers come from."),

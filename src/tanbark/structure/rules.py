@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ def make_rules(
         raise OptionError(msg)
     given = start.arcs() if isinstance(start, Dag) else () if start is None else start
     begin = (arc_mask("start", given, schema.names) & ~barred) | fixed
-    make_dag(schema.names, begin)  # raises if there is a cycle
+    if begin.any():
+        make_dag(schema.names, begin)  # raises if there is a cycle
     varied = np.array(schema.cardinalities) > 1
     allowed = varied[:, None] & varied & ~np.eye(len(varied), dtype=bool) & ~barred
     return Rules(schema.names, allowed, fixed, len(varied) if max_parents is None else int(max_parents)), begin
@@ -85,7 +87,18 @@ def check_arcs(option: str, arcs: Any) -> None:
 
 def make_dag(names: tuple[str, ...], arcs: Bools) -> Dag:
     """Turn an adjacency matrix into a graph."""
-    return Dag(names, tuple(tuple(np.flatnonzero(arcs[:, node]).tolist()) for node in range(len(arcs))))
+    return Dag(names, tuple(parents_in(arcs)))
+
+
+def parents_in(arcs: Bools) -> list[tuple[int, ...]]:
+    """List the parents of every node of an adjacency matrix.
+
+    >>> parents_in(np.array([[False, True, True], [False, False, True], [False, False, False]]))
+    [(), (0,), (0, 1)]
+    """
+    child, parent = np.nonzero(arcs.T)
+    ends, found = np.searchsorted(child, np.arange(len(arcs) + 1)).tolist(), parent.tolist()
+    return [tuple(found[low:high]) for low, high in pairwise(ends)]
 
 
 def find_column(option: str, column: object, names: tuple[str, ...]) -> int:

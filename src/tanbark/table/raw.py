@@ -235,7 +235,7 @@ def _read_pandas(series: Any, column: int, name: str) -> NumberBlock | CodedColu
     kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else ""
     if kind in ("f", "i", "b"):
         return NumberBlock((column,), plain_numbers(series.to_numpy()).reshape(-1, 1))
-    if kind == "O":
+    if kind == "O" or series.dtype.name in ("str", "string"):
         codes, distinct = _hashed(series.factorize, name)
         return _read_distinct(codes, distinct.tolist(), column, name)
     return read_series(nw.from_native(series, series_only=True), column, name)

@@ -9,9 +9,7 @@ import numpy as np
 
 from tanbark.arrays import TIE, Bools, Integers
 from tanbark.machine import run_threads
-from tanbark.structure.greedy.gains import Gains
-from tanbark.structure.greedy.parent_sets import ParentSets
-from tanbark.structure.rules import Rules, make_dag
+from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order
 from tanbark.structure.trace import Trace
 
 PERTURBATIONS = 10  # of the best order, in a round
@@ -27,8 +25,8 @@ class OrderSearch:
     gains most. Whenever a column takes a parent set for the first time, the sets that differ from it by one parent are
     counted too, and the search goes on until it chooses nothing new. Then rounds begin from perturbed orders; a round
     in vain also counts, for every column, the neighbours of the best parent set that the order does not allow. After
-    some rounds in vain, and once before the first, the search goes on from another graph, which ``elsewhere`` returns
-    given the best one; it returns to the best order after some more.
+    some rounds in vain the search goes on from another graph, which ``elsewhere`` returns given the best one; it
+    returns to the best order after some more.
 
     Notes
     -----
@@ -38,23 +36,17 @@ class OrderSearch:
     """
 
     def __init__(
-        self, gains: Gains, rules: Rules, arcs: Bools, elsewhere: Callable[[Bools], Bools], rng: np.random.Generator
-    ) -> None:
-        self._sets, self._names, self._elsewhere = ParentSets(gains, rules), rules.names, elsewhere
-        self._fixed, self._order, self._strayed = rules.fixed, np.arange(len(arcs)), False
-        self.enter(arcs)
+        self, sets: ParentSets, arcs: Bools, order: Integers, elsewhere: Callable[[Bools], Bools],
+        rng: np.random.Generator,
+    ) -> None:  # fmt: skip
+        self._sets, self._order, self._elsewhere = sets, order, elsewhere
         self._state = rng.integers(1, 1 << 63, 1, np.uint64)
-        self._least = TIE * max(1.0, abs(float(self._sets.score[self._sets.first[1:] - 1].sum())))
+        self._least = TIE * max(1.0, abs(sets.floor()))
         self.score, self.arcs, self._best = -np.inf, arcs, self._order
 
     def run(self, patience: float, deadline: float, trace: Trace) -> None:
         """Search until ``patience`` rounds in a row find nothing better, or a deadline; ``arcs`` is the best graph."""
         self._grow(0, STRENGTH, deadline, trace)
-        if patience > 0 and not self._strayed and perf_counter() < deadline:
-            self._strayed = True
-            self.enter(self._elsewhere(self.arcs))
-            self._grow(0, STRENGTH, deadline, trace)
-            self._order = self._best
         idle = 0
         while idle < patience and perf_counter() < deadline:
             before, turn = self.score, idle % (STAY + STRAY)
@@ -65,31 +57,64 @@ class OrderSearch:
             chosen = self._grow(PERTURBATIONS, STRENGTH + turn, deadline, trace)
             idle = 0 if self.score > before else idle + 1
             if idle < patience:
-                more = self._sets.promising(chosen)
-                self._sets.expand(self._sets.families(more), self._sets.score[more].tolist())
+                self._expand_promising(chosen)
 
     def enter(self, arcs: Bools) -> None:
         """Go on from the order of a graph, with what was counted on the way to it."""
         self._sets.absorb()
-        self._order = np.array(make_dag(self._names, arcs).order, np.int64)
+        self._order = ancestral_order(arcs)
+
+    def _expand_promising(self, chosen: Integers) -> None:
+        """Count the neighbours of the best parent set of each column that its order does not allow."""
+        from tanbark.structure.greedy import climb_kernels as kernels
+        from tanbark.structure.greedy.set_kernels import list_promising
+
+        sets = self._sets
+        if sets.counter is None:
+            sets.expand_rows(list_promising(sets.lists, chosen))
+            return
+        while True:
+            call = (sets.counter, sets.lists, chosen)
+            (fitted,) = run_threads(kernels.expand_promising, [call], 1, long=sets.is_long)
+            if fitted:
+                return
+            sets.widen()
 
     def _grow(self, perturbations: int, strength: int, deadline: float, trace: Trace) -> Integers:
         """Search the orders, count the neighbours of newly chosen parent sets, and repeat until none is new."""
-        from tanbark.structure.greedy import order_kernels as kernels
-
         sets = self._sets
         while True:
             begun = perf_counter()
-            listed = kernels.SetList(sets.first, sets.bits, sets.score, self._fixed)
-            call = (listed, self._order, perturbations, strength, self._least, self._state)
-            ((total, self._order, chosen),) = run_threads(kernels.search_orders, [call], 1, long=True)
+            total, chosen, done = self._search(perturbations, strength)
             if total > self.score + self._least:
                 after = sets.arcs(chosen)
                 changed = int((after != self.arcs).any(axis=0).sum())
-                self.score, self.arcs, self._best = float(total), after, self._order
-                trace.add(self.score, f"new parents of {changed} columns", len(sets.score), perf_counter() - begun)
-            fresh = chosen[~sets.counted[chosen]]
-            if not len(fresh) or perf_counter() > deadline:
-                return np.asarray(chosen)
-            sets.expand(sets.families(fresh), sets.score[fresh].tolist())
+                self.score, self.arcs, self._best = total, after, self._order
+                scored = int(sets.lists.size.sum())
+                trace.add(self.score, f"new parents of {changed} columns", scored, perf_counter() - begun)
+            if done or perf_counter() > deadline:
+                return chosen
+            if sets.counter is None:
+                known = sets.lists.counted[np.arange(len(chosen)), chosen]
+                sets.expand_rows(np.where(known, -1, chosen))
             perturbations = 0
+
+    def _search(self, perturbations: int, strength: int) -> tuple[float, Integers, bool]:
+        """Search the orders; return the score and the sets of the best one, and whether none of these is new.
+
+        Sets are counted on the way where a kernel can.
+        """
+        from tanbark.structure.greedy import climb_kernels, order_kernels
+
+        sets = self._sets
+        call = (sets.lists, self._order, perturbations, strength, self._least, self._state)
+        if sets.counter is None:
+            ((total, self._order, chosen),) = run_threads(order_kernels.search_orders, [call], 1, long=True)
+            done = bool(sets.lists.counted[np.arange(len(chosen)), chosen].all())
+            return float(total), np.asarray(chosen), done
+        more = (sets.counter, *call)
+        ((why, total, self._order, chosen),) = run_threads(climb_kernels.grow, [more], 1, long=sets.is_long)
+        found = float(total), np.asarray(chosen), why == climb_kernels.DONE
+        if why == climb_kernels.FULL:
+            sets.widen()
+        return found

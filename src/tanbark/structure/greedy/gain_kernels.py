@@ -18,7 +18,7 @@ ADDED, REMOVED = 1, -1  # the sign of a gain: of a candidate, or of the removal 
 
 
 @kernel
-def _log_gamma(x: float) -> float:
+def log_gamma(x: float) -> float:
     """Return ln Gamma(x) for x > 0: Stirling's series past 10, and the recursion up to there."""
     # math.lgamma differs in the last bit, and with it the scores in model files that were saved before.
     shift = 1.0
@@ -27,7 +27,8 @@ def _log_gamma(x: float) -> float:
         x += 1.0
     square = 1.0 / (x * x)
     series = 1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188)))
-    return (x - 0.5) * math.log(x) - x + 0.9189385332046728 + series / x - math.log(shift)
+    value = (x - 0.5) * math.log(x) - x + 0.9189385332046728 + series / x
+    return value - math.log(shift) if shift != 1.0 else value
 
 
 @kernel
@@ -45,7 +46,7 @@ def _term(n: float, a: float, base: float, known: Array) -> float:
     if n <= 0.0:
         return 0.0
     if a > 0.0:
-        return float(_log_gamma(a + n) - base)
+        return float(log_gamma(a + n) - base)
     whole = int(n)
     if whole < len(known) and whole == n:
         return known[whole]  # type: ignore[no-any-return]  # an element of an array
@@ -61,45 +62,76 @@ def flat_gains(flat: Array, layout: Array, masses: Array, penalty: int, n_log_n:
     with :math:`f_i` of the prior mass ``masses[table, i]``, or n ln n where that is 0; ``n_log_n`` lists the first of
     these.
     """
+    for table in range(len(layout)):
+        mine = masses[table]
+        out[table] = table_gain(flat, layout[table], (mine[0], mine[1], mine[2], mine[3]), penalty, n_log_n)
+
+
+@kernel
+def table_gain(
+    flat: Array, row: Array, masses: tuple[float, float, float, float], penalty: int, n_log_n: Array
+) -> float:  # fmt: skip
+    """Return the gain of a candidate parent from the table that a row of a layout describes."""
     # Idea: all four margins in one sweep over a table; the sum over states is a scalar, the one over levels a buffer.
     # Empty parent configurations add nothing. Cost: one read and one term per cell, one term per cell of a margin.
-    by_level = np.empty(layout[:, field.LEVELS].max() if len(layout) else 0)
-    for table in range(len(layout)):
-        row = layout[table]
-        outer, inner, states, levels = row[field.OUTER], row[field.INNER], row[field.STATES], row[field.LEVELS]
-        state_step, level_step = row[field.STATE_STEP], row[field.LEVEL_STEP]
-        a0, a1, a2, a3 = masses[table, 0], masses[table, 1], masses[table, 2], masses[table, 3]
-        b0, b1, b2, b3 = _base(a0), _base(a1), _base(a2), _base(a3)
-        gain, total = 0.0, 0.0
-        for config in range(outer * inner):
-            by_level[:levels] = 0.0
-            rows = 0.0
-            first = row[field.START] + config // inner * row[field.OUTER_STEP] + config % inner * row[field.INNER_STEP]
-            for state in range(states):
-                by_state = 0.0
-                for level in range(levels):
-                    n = float(flat[first + state * state_step + level * level_step])
-                    by_state += n
-                    by_level[level] += n
-                    gain += _term(n, a0, b0, n_log_n)
-                gain -= _term(by_state, a2, b2, n_log_n)
-                rows += by_state
-            if rows > 0.0:
-                for level in range(levels):
-                    gain -= _term(by_level[level], a1, b1, n_log_n)
-                gain += _term(rows, a3, b3, n_log_n)
-                total += rows
-        parameters = outer * inner * (levels - 1) * (states - 1)
+    outer, inner, states, levels = row[field.OUTER], row[field.INNER], row[field.STATES], row[field.LEVELS]
+    state_step, level_step = row[field.STATE_STEP], row[field.LEVEL_STEP]
+    by_level = np.empty(levels)
+    a0, a1, a2, a3 = masses
+    b0, b1, b2, b3 = _base(a0), _base(a1), _base(a2), _base(a3)
+    gain, total = 0.0, 0.0
+    for config in range(outer * inner):
+        by_level[:] = 0.0
+        rows = 0.0
+        first = row[field.START] + config // inner * row[field.OUTER_STEP] + config % inner * row[field.INNER_STEP]
+        for state in range(states):
+            by_state = 0.0
+            for level in range(levels):
+                n = float(flat[first + state * state_step + level * level_step])
+                by_state += n
+                by_level[level] += n
+                gain += _term(n, a0, b0, n_log_n)
+            gain -= _term(by_state, a2, b2, n_log_n)
+            rows += by_state
+        if rows > 0.0:
+            for level in range(levels):
+                gain -= _term(by_level[level], a1, b1, n_log_n)
+            gain += _term(rows, a3, b3, n_log_n)
+            total += rows
+    parameters = outer * inner * (levels - 1) * (states - 1)
+    if penalty == field.AIC:
+        gain -= parameters
+    elif penalty == field.BIC:
+        gain -= 0.5 * math.log(max(total, 1.0)) * parameters
+    return gain
+
+
+@kernel
+def flat_scores(flat: Array, starts: Array, shapes: Array, masses: Array, penalty: int, n_log_n: Array) -> Array:
+    """Return the score of each (configurations, states) table, with the masses of a cell and of a configuration."""
+    found = np.zeros(len(starts))
+    for table in range(len(starts)):
+        configs, states = shapes[table]
+        a0, a1 = masses[table]
+        b0, b1 = _base(a0), _base(a1)
+        total = 0.0
+        for config in range(configs):
+            rows, inner = 0.0, 0.0
+            for cell in range(starts[table] + config * states, starts[table] + (config + 1) * states):
+                rows += float(flat[cell])
+                inner += _term(float(flat[cell]), a0, b0, n_log_n)
+            found[table] += inner - _term(rows, a1, b1, n_log_n)
+            total += rows
         if penalty == field.AIC:
-            gain -= parameters
+            found[table] -= configs * (states - 1)
         elif penalty == field.BIC:
-            gain -= 0.5 * math.log(max(total, 1.0)) * parameters
-        out[table] = gain
+            found[table] -= 0.5 * math.log(max(total, 1.0)) * configs * (states - 1)
+    return found
 
 
 @kernel
 def _base(a: float) -> float:
-    return _log_gamma(a) if a > 0.0 else 0.0
+    return log_gamma(a) if a > 0.0 else 0.0
 
 
 @kernel

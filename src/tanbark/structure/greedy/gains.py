@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from tanbark.arrays import TIE, Bools, Counts, Floats, Integers
 from tanbark.checks import check_ess
 from tanbark.counts import CountEngine
+from tanbark.counts.bitsets import PackedRows
 from tanbark.counts.column_sets import ColumnSets
 from tanbark.errors import find
 from tanbark.scores import FAMILY_SCORES
@@ -25,7 +27,16 @@ BATCH_CELLS = 1 << 21  # cells of the tables that are counted at once
 BATCH_TABLES = 1 << 17  # and their number, each of which takes a line of its layout
 AHEAD = 16  # families that are counted before a climb asks for them
 LOOKED_UP = 2048  # counts below have their n ln n in a lookup table
+MOST_LOOKED_UP = 16  # the same for kernels, as a power of two
 EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # the same for all DAGs of an equivalence class, and penalised
+
+
+@cache
+def n_log_n(size: int = LOOKED_UP) -> Floats:
+    """List n ln n of small counts."""
+    from tanbark.structure.greedy.gain_kernels import list_n_log_n
+
+    return list_n_log_n(size)  # type: ignore[no-any-return]  # a compiled function has no types
 
 
 class Gains:
@@ -97,9 +108,30 @@ class Gains:
         """List the families whose gains are known."""
         return list(self._kept)
 
+    def counter(self, max_parents: int) -> Any:
+        """Return what kernels count and score families with; None where tables have to be asked for."""
+        if self._packed is None or self._name not in field.PENALTIES:
+            return None
+        from tanbark.structure.greedy import climb_kernels, family_kernels
+
+        scoring = family_kernels.make_scoring(self._name, self._ess, self._counts.total, n_log_n(self._looked_up))
+        cells = family_kernels.make_cells(self._packed)
+        return climb_kernels.Counter(self._packed, scoring, cells, self._allowed, max_parents, self._max_cells)
+
+    @cached_property
+    def _packed(self) -> PackedRows | None:
+        return self._counts.packed_rows()
+
+    @property
+    def _looked_up(self) -> int:
+        """How many n ln n a kernel looks up: a power of two above the rows, or the most."""
+        return 1 << min(max(int(self._counts.total), 1).bit_length(), MOST_LOOKED_UP)
+
     @cached_property
     def complete(self) -> bool:
         """Whether no value is missing, so that the gains along any way to a graph add up to its score."""
+        if self._packed is not None:
+            return True
         tables = self._counts.tables([(column,) for column in range(len(self._states))])
         total = self._counts.total
         return all(abs(float(table.sum()) - total) <= TIE * max(1.0, total) for table in tables)
@@ -121,24 +153,35 @@ class Gains:
 
     def family_scores(self, families: Sequence[Family]) -> list[float]:
         """Score families, each on the rows that have a value in all of its columns."""
-        found = np.zeros(len(families))
-        shapes: dict[tuple[int, int], list[int]] = {}
-        for place, (child, parents) in enumerate(families):
-            shapes.setdefault((self._size(parents), self._states[child]), []).append(place)
-        dense = {shape: places for shape, places in shapes.items() if math.prod(shape) <= DENSE_CELLS}
-        columns = [(*parents, child) for child, parents in families]
-        needed = [columns[place] for places in dense.values() for place in places]
-        flat, low = self._counts.flat_tables(needed) if needed else np.zeros(0), 0
-        for shape, places in dense.items():
-            high = low + len(places) * math.prod(shape)
-            stack = flat[low:high].reshape(len(places), *shape).astype(np.float64)
-            found[places] = self._score(stack, shape[0], self._ess)
-            low = high
-        for shape in shapes.keys() - dense.keys():
-            for place in shapes[shape]:
-                ((cells, counts),) = self._counts.cells([columns[place]])
-                found[place] = self._score(self._compact(cells, counts, families[place][0]), shape[0], self._ess)[0]
+        sizes = np.array([(self._size(parents), self._states[child]) for child, parents in families], np.int64)
+        sizes = sizes.reshape(-1, 2)
+        columns, found = [(*parents, child) for child, parents in families], np.zeros(len(families))
+        small = (sizes[:, 0] <= DENSE_CELLS // sizes[:, 1]).tolist()
+        dense = [place for place, fits in enumerate(small) if fits]
+        if dense:
+            flat = self._counts.flat_tables([columns[place] for place in dense])
+            found[dense] = self._dense_scores(flat, sizes[dense])
+        for place in (place for place, fits in enumerate(small) if not fits):
+            ((cells, counts),) = self._counts.cells([columns[place]])
+            table = self._compact(cells, counts, families[place][0])
+            found[place] = self._score(table, int(sizes[place, 0]), self._ess)[0]
         return [float(score) for score in found]
+
+    def _dense_scores(self, flat: Counts, shapes: Integers) -> Floats:
+        """Score (configurations, states) tables that lie one after another."""
+        cells = shapes.prod(axis=1)
+        starts = np.cumsum(cells) - cells
+        if self._name in field.PENALTIES:
+            from tanbark.structure.greedy.gain_kernels import flat_scores
+
+            masses = field.family_masses(self._name, shapes, self._ess)
+            penalty = field.PENALTIES[self._name]
+            return flat_scores(flat, starts, shapes, masses, penalty, n_log_n())  # type: ignore[no-any-return]  # compiled
+        found = np.zeros(len(shapes))
+        for place, (configs, states) in enumerate(shapes.tolist()):
+            table = flat[starts[place] : starts[place] + cells[place]].reshape(1, configs, states)
+            found[place] = self._score(table.astype(np.float64), configs, self._ess)[0]
+        return found
 
     def _size(self, columns: Sequence[int]) -> int:
         return math.prod(self._states[column] for column in columns)
@@ -210,19 +253,13 @@ class Gains:
             from tanbark.structure.greedy import gain_kernels
 
             masses = field.prior_masses(self._name, layout, self._ess)
-            gain_kernels.flat_gains(flat, layout, masses, field.PENALTIES[self._name], self._n_log_n, found)
+            gain_kernels.flat_gains(flat, layout, masses, field.PENALTIES[self._name], n_log_n(), found)
         else:
             shapes, kind = np.unique(layout[:, field.SHAPE], axis=0, return_inverse=True)
             for number in range(len(shapes)):
                 alike = np.flatnonzero(kind.ravel() == number)
                 found[alike] = self._stacked_gains(field.stack_tables(flat, layout[alike]))
         return found
-
-    @cached_property
-    def _n_log_n(self) -> Floats:
-        from tanbark.structure.greedy.gain_kernels import list_n_log_n
-
-        return list_n_log_n(LOOKED_UP)  # type: ignore[no-any-return]  # a compiled function has no types
 
     def _stacked_gains(self, stack: Counts) -> Floats:
         """Score (families, configs, child, candidate) tables with and without their candidates."""

@@ -20,12 +20,13 @@ from tanbark.structure.greedy.anytime import OrderSearch
 from tanbark.structure.greedy.cpdag import ClassClimb
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.moves import KINDS, REVERSE, MovingGraph
+from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order, fits_lists
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import MAX_CELLS, Arcs, Rules, make_dag, make_rules, seeded
 from tanbark.structure.trace import History, Trace
 
 SPACES = ("orders", "equivalence-classes", "dags")
-PATIENCE = 2  # rounds without a new best, unless there is a time limit
+PATIENCE = 3  # rounds without a new best, unless there is a time limit
 
 
 @dataclass(frozen=True)
@@ -136,12 +137,14 @@ def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.
     """Climb from a graph with the options ``walk``; return the best graph met, its score and the steps.
 
     Missing values leave no score of a parent set that is comparable with all others, and "loglik" no parent set that a
-    larger one does not beat: both are climbed over equivalence classes or DAGs instead of orders.
+    larger one does not beat: both are climbed over equivalence classes or DAGs instead of orders. So many columns that
+    lists of their parent sets do not fit into memory are climbed over DAGs.
     """
     trace, deadline = Trace(verbose=walk.verbose), walk.deadline()
-    if walk.space == "orders" and gains.penalised and gains.complete:
-        return _search_orders(GraphClimb(gains, rules, start), walk, rng, trace, deadline)
-    by_class = walk.space != "dags" and gains.equivalent
+    listed = fits_lists(len(rules.names))
+    if walk.space == "orders" and gains.penalised and listed and gains.complete:
+        return _search_orders(gains, rules, start, walk, rng, trace, deadline)
+    by_class = gains.equivalent and (walk.space == "equivalence-classes" or (walk.space == "orders" and listed))
 
     def rise(state: GraphClimb) -> tuple[float, Bools]:
         climb_from = _alternate if by_class else _ascend
@@ -154,10 +157,11 @@ def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.
     return Learnt(make_dag(rules.names, arcs), score, History(trace.steps))
 
 
-def _search_orders(state: GraphClimb, walk: Walk, rng: np.random.Generator, trace: Trace, deadline: float) -> Learnt:
+def _search_orders(
+    gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.Generator, trace: Trace, deadline: float
+) -> Learnt:  # fmt: skip
     """Climb over DAGs, then search over orders; the score is never below that of the climb."""
-    gains, rules = state.gains, state.rules
-    starts = [state.arcs.copy()]
+    starts = [start]
 
     def elsewhere(best: Bools) -> Bools:
         """Climb over equivalence classes from the start, and at later calls from the perturbed best graph."""
@@ -168,9 +172,16 @@ def _search_orders(state: GraphClimb, walk: Walk, rng: np.random.Generator, trac
         other = ClassClimb(gains, rules, begin.arcs, begin.score) if gains.equivalent else begin
         return ascend(other, Trace(shown=False), deadline=deadline)[1]
 
-    trace.add(state.score, "start", 1, 0.0)
-    _, arcs = ascend(state, trace, deadline=deadline)
-    orders = OrderSearch(gains, rules, arcs, elsewhere, rng)
+    sets = ParentSets(gains, rules)
+    if sets.counter is None:
+        state = GraphClimb(gains, rules, start)
+        trace.add(state.score, "start", 1, 0.0)
+        _, arcs = ascend(state, trace, deadline=deadline)
+        sets.absorb()
+        order = ancestral_order(arcs)
+    else:
+        arcs, order = sets.climb(start, trace, deadline)
+    orders = OrderSearch(sets, arcs, order, elsewhere, rng)
     orders.run(walk.rounds, deadline, trace)
     for _ in range(walk.restarts):
         if perf_counter() > deadline:
@@ -231,7 +242,7 @@ def learn(
         equivalence classes are searched instead of orders, and by "loglik" DAGs.
     patience : int, optional
         Rounds of the search over orders that may follow one another without a new best; 0 stops at its first local
-        optimum. By default 2, or as many as the time limit allows.
+        optimum. By default 3, or as many as the time limit allows.
     time_limit : float, optional
         Seconds after which the search stops and returns the best graph so far.
     tabu : int

@@ -33,6 +33,16 @@ def prior_masses(criterion: str, layout: Integers, ess: float) -> Floats:
     return found
 
 
+def family_masses(criterion: str, shapes: Integers, ess: float) -> Floats:
+    """Return the prior masses of a cell and of a configuration of (configurations, states) tables; 0 for n ln n."""
+    if criterion == "bdeu":
+        return ess / np.stack([shapes.prod(axis=1), shapes[:, 0]], axis=1)
+    found = np.zeros((len(shapes), 2))
+    if criterion == "k2":
+        found[:, 0], found[:, 1] = 1.0, shapes[:, 1]
+    return found
+
+
 def stack_tables(flat: Counts, layout: Integers) -> Counts:
     """Gather tables of one shape from a flat array, as (tables, configurations, child, candidate)."""
     outer, inner, states, levels = layout[0, SHAPE].tolist()

@@ -10,7 +10,7 @@ import numpy as np
 
 from tanbark.arrays import TIE, Array
 from tanbark.machine import kernel
-from tanbark.structure.greedy.moves import ADD, DELETE, REVERSE
+from tanbark.structure.greedy.moves import ADD, REVERSE
 
 
 @kernel
@@ -21,34 +21,51 @@ def best_graph_move(
 
     Ties within 1e-9 go to additions, then deletions, then reversals, and to the lowest x, y.
     """
-    # Idea: one sweep lists the gains of all legal moves and their maximum, another one finds the first that ties with
-    # it. Cost: O(nodes^2), and O(arcs x nodes) for the paths that a reversal would close to a cycle.
+    # Idea: one sweep finds the highest gain of a legal move, another one the first move that ties with it. Cost:
+    # O(nodes^2), and O(arcs x nodes) for the paths that a reversal would close to a cycle.
     n = len(arcs)
-    gains = np.full((3, n, n), -np.inf)
-    room = np.zeros(n, np.bool_)
+    room, reversible = np.zeros(n, np.bool_), np.zeros((n, n), np.bool_)
     for y in range(n):
         room[y] = arcs[:, y].sum() < max_parents
     top, tried = -np.inf, 0
     for x in range(n):
         for y in range(n):
+            gain = toggle[x, y]
             if arcs[x, y]:
                 if fixed[x, y]:
                     continue
-                gains[DELETE, x, y] = toggle[x, y]
+                tried += gain > -np.inf
+                top = max(top, gain)
                 if allowed[y, x] and room[x] and not _leads_round(arcs, reach, x, y):
-                    gains[REVERSE, x, y] = toggle[x, y] + toggle[y, x]
-            elif allowed[x, y] and room[y] and not arcs[y, x] and not reach[y, x]:
-                gains[ADD, x, y] = toggle[x, y]
-            for kind in range(3):
-                tried += gains[kind, x, y] > -np.inf
-                top = max(top, gains[kind, x, y])
+                    reversible[x, y] = True
+                    gain += toggle[y, x]
+                    tried += gain > -np.inf
+                    top = max(top, gain)
+            elif gain > -np.inf and _may_add(arcs, reach, allowed, room, x, y):
+                tried += 1
+                top = max(top, gain)
+    if top == -np.inf:
+        return -np.inf, -1, 0, 0, tried
     edge = top - TIE * max(1.0, abs(top))
     for kind in range(3):
         for x in range(n):
             for y in range(n):
-                if top > -np.inf and gains[kind, x, y] >= edge:
-                    return gains[kind, x, y], kind, x, y, tried
+                gain = toggle[x, y] + (toggle[y, x] if kind == REVERSE else 0.0)
+                if gain >= edge:
+                    legal = arcs[x, y] and not fixed[x, y]
+                    if kind == ADD:
+                        legal = _may_add(arcs, reach, allowed, room, x, y)
+                    elif kind == REVERSE:
+                        legal = reversible[x, y]
+                    if legal:
+                        return gain, kind, x, y, tried
     return -np.inf, -1, 0, 0, tried
+
+
+@kernel
+def _may_add(arcs: Array, reach: Array, allowed: Array, room: Array, x: int, y: int) -> bool:
+    """Return whether the arc x -> y may be added."""
+    return bool(allowed[x, y] and room[y] and not arcs[x, y] and not arcs[y, x] and not reach[y, x])
 
 
 @kernel

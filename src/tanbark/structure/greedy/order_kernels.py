@@ -1,8 +1,6 @@
 """Compiled search over orders of the columns, where every column takes its best parent set among the columns before it.
 
-The parent sets of all columns lie in one list: those of column y are ``first[y]`` .. ``first[y + 1] - 1``, the highest
-score first; the last of them has the required parents only and ends the scan. ``bits`` holds the members of each set,
-64 columns to a word.
+The parent sets are the lists of :mod:`tanbark.structure.greedy.set_kernels`.
 """
 
 from __future__ import annotations
@@ -11,113 +9,60 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tanbark.arrays import TIE, Array
+from tanbark.arrays import Array
 from tanbark.machine import kernel
 from tanbark.stopping import stopping
-
-
-class SetList(NamedTuple):
-    """Scored parent sets of all columns: where those of a column begin, their members, their scores; required arcs."""
-
-    first: Array
-    bits: Array
-    score: Array
-    fixed: Array
+from tanbark.structure.greedy.set_kernels import SetList, has, is_subset, toggle_member
 
 
 class Order(NamedTuple):
-    """An order under change: the columns in order, the place of each, and the parent set that each takes."""
+    """An order under change: the columns in order, the place of each, and the parent set that each takes.
+
+    ``wish[y]`` has the members of all sets that column y would rather take, and ``slack[y]`` is what the best of them
+    scores more.
+    """
 
     columns: Array
     place: Array
     chosen: Array
-
-
-@kernel
-def has(bits: Array, row: int, column: int) -> bool:
-    """Return whether a column is a member of a parent set."""
-    return bool((bits[row, column >> 6] >> np.uint64(column & 63)) & np.uint64(1))
-
-
-@kernel
-def _toggle(mask: Array, column: int) -> None:
-    mask[column >> 6] ^= np.uint64(1) << np.uint64(column & 63)
-
-
-@kernel
-def _fits(bits: Array, row: int, before: Array) -> bool:
-    """Return whether all members of a parent set are in a mask."""
-    word = 0
-    while word < len(before) and bits[row, word] & ~before[word] == np.uint64(0):
-        word += 1
-    return word == len(before)
+    wish: Array
+    slack: Array
 
 
 @kernel
 def _first_fit(bits: Array, low: int, high: int, before: Array) -> int:
     """Return the first parent set from ``low`` on that fits, or ``high`` if none before it does."""
     row = low
-    while row < high and not _fits(bits, row, before):
+    while row < high and not is_subset(bits[row], before):
         row += 1
     return row
 
 
 @kernel
-def list_best(child: Array, bits: Array, score: Array, counted: Array, n: int) -> tuple[Array, Array]:
-    """Return where the parent sets of each column begin, and which are kept, given them by column and falling score.
-
-    Sets that score alike within 1e-9 are listed by their members. A set with a better subset is dropped, since the
-    subset fits wherever it does; so is a second copy, which passes on whether its neighbours were counted.
-    """
-    # Cost: O(sets of a column, squared), each a comparison of words.
-    kept, first = np.empty(len(child), np.int64), np.zeros(n + 1, np.int64)
-    size = 0
-    for y in range(n):
-        first[y] = size
-        low = np.searchsorted(child, y)
-        high = np.searchsorted(child, y + 1)
-        for row in range(low, high):
-            place, better = size, False
-            for other in range(first[y], size):
-                if _fits(bits, kept[other], bits[row]):  # a subset, or the same
-                    better = True
-                    if counted[row] and _fits(bits, row, bits[kept[other]]):
-                        counted[kept[other]] = True
-                    break
-            if better:
-                continue
-            edge = TIE * max(1.0, abs(score[row]))
-            while place > first[y] and score[kept[place - 1]] - score[row] <= edge:
-                if not _lower(bits[row], bits[kept[place - 1]]):
-                    break
-                kept[place] = kept[place - 1]
-                place -= 1
-            kept[place] = row
-            size += 1
-    first[n] = size
-    return first, kept[:size]
-
-
-@kernel
-def _lower(mine: Array, other: Array) -> bool:
-    """Return whether a set comes before another one in the order of their masks."""
-    for word in range(len(mine) - 1, -1, -1):
-        if mine[word] != other[word]:
-            return bool(mine[word] < other[word])
-    return False
-
-
-@kernel
-def settle(sets: SetList, order: Order) -> float:
-    """Let every column take its best parent set among the columns before it; return the total score."""
-    before = np.zeros(sets.bits.shape[1], np.uint64)
-    total = 0.0
-    for place in range(len(order.columns)):
+def settle(sets: SetList, order: Order, low: int, high: int) -> None:
+    """Let the columns at the places from ``low`` to ``high`` take their best parent set among the columns before."""
+    before = np.zeros(sets.bits.shape[2], np.uint64)
+    for place in range(low):
+        toggle_member(before, order.columns[place])
+    for place in range(low, high + 1):
         y = order.columns[place]
         order.place[y] = place
-        order.chosen[y] = _first_fit(sets.bits, sets.first[y], sets.first[y + 1] - 1, before)
-        total += sets.score[order.chosen[y]]
-        _toggle(before, y)
+        bits, wish = sets.bits[y], order.wish[y]
+        row = _first_fit(bits, 0, sets.size[y] - 1, before)
+        wish[:] = np.uint64(0)
+        for other in range(row):
+            for word in range(len(wish)):
+                wish[word] |= bits[other, word]
+        order.chosen[y], order.slack[y] = row, sets.score[y, 0] - sets.score[y, row]
+        toggle_member(before, y)
+
+
+@kernel
+def _total(sets: SetList, order: Order) -> float:
+    """Return the score of the graph that an order chooses."""
+    total = 0.0
+    for y in range(len(order.chosen)):
+        total += sets.score[y, order.chosen[y]]
     return total
 
 
@@ -126,46 +71,68 @@ def best_place(sets: SetList, order: Order, v: int, least: float, before: Array)
     """Return the most that another place of column v gains, and the place; its own if none gains over ``least``."""
     # Idea: move v one place at a time. To the right, v may take more parents and the columns it passes lose v; to the
     # left, the columns it passes may take v and v loses them. A changed parent set is looked for on the one side of the
-    # present one where it must be. Cost: O(columns) steps, each a scan of a list of parent sets. ``before`` is scratch.
-    first, bits, score = sets.first, sets.bits, sets.score
-    columns, chosen, own = order.columns, order.chosen, order.place[v]
-    best, target = least, own
+    # present one where it must be, and where v has a part in it. A side is left when what may still be gained there is
+    # too little. Cost: O(columns) steps; those with a change scan a list of parent sets. ``before`` is scratch.
+    best, target = _best_right(sets, order, v, least, before)
+    others, hope = 0.0, 0.0
+    own, columns, chosen = order.place[v], order.columns, order.chosen
+    for at in range(own):
+        if has(order.wish[columns[at]], v):
+            hope += order.slack[columns[at]]
+    if hope <= best:
+        return best, target
+    bits, score = sets.bits, sets.score
+    now, mine = score[v, chosen[v]], chosen[v]
     before[:] = np.uint64(0)
     for at in range(own):
-        _toggle(before, columns[at])
-    mine, others, most = chosen[v], 0.0, score[first[v]] - score[chosen[v]]
-    for at in range(own + 1, len(columns)):
-        u = columns[at]
-        if sets.fixed[v, u]:
-            break
-        if has(bits, chosen[u], v):
-            row = _first_fit(bits, chosen[u] + 1, first[u + 1] - 1, before)
-            others += score[row] - score[chosen[u]]
-        if others + most <= best:
-            break
-        _toggle(before, u)
-        mine = _first_fit(bits, first[v], mine, before)
-        gain = others + score[mine] - score[chosen[v]]
-        if gain > best + least:
-            best, target = gain, at
-    before[:] = np.uint64(0)
-    for at in range(own):
-        _toggle(before, columns[at])
-    mine, others = chosen[v], 0.0
+        toggle_member(before, columns[at])
     for at in range(own - 1, -1, -1):
         u = columns[at]
         if sets.fixed[u, v]:
             break
-        _toggle(before, u)
-        if has(bits, mine, u):
-            mine = _first_fit(bits, mine + 1, first[v + 1] - 1, before)
-        _toggle(before, v)
-        row = _first_fit(bits, first[u], chosen[u], before)
-        others += score[row] - score[chosen[u]]
-        _toggle(before, v)
-        gain = others + score[mine] - score[chosen[v]]
+        toggle_member(before, u)
+        if has(bits[v, mine], u):
+            mine = _first_fit(bits[v], mine + 1, sets.size[v] - 1, before)
+        if has(order.wish[u], v):
+            toggle_member(before, v)
+            row = _first_fit(bits[u], 0, chosen[u], before)
+            others += score[u, row] - score[u, chosen[u]]
+            hope -= order.slack[u]
+            toggle_member(before, v)
+        gain = others + score[v, mine] - now
         if gain > best + least:
             best, target = gain, at
+        if gain + hope <= best:
+            break
+    return best, target
+
+
+@kernel
+def _best_right(sets: SetList, order: Order, v: int, least: float, before: Array) -> tuple[float, int]:
+    """Return the most that a later place of column v gains, and the place."""
+    bits, score, columns, chosen, own = sets.bits, sets.score, order.columns, order.chosen, order.place[v]
+    best, target = least, own
+    now, mine, others = score[v, chosen[v]], chosen[v], 0.0
+    if order.slack[v] <= best:
+        return best, target
+    before[:] = np.uint64(0)
+    for at in range(own):
+        toggle_member(before, columns[at])
+    for at in range(own + 1, len(columns)):
+        u = columns[at]
+        if sets.fixed[v, u]:
+            break
+        if has(bits[u, chosen[u]], v):
+            row = _first_fit(bits[u], chosen[u] + 1, sets.size[u] - 1, before)
+            others += score[u, row] - score[u, chosen[u]]
+        if others + order.slack[v] <= best:
+            break
+        toggle_member(before, u)
+        if has(order.wish[v], u):
+            mine = _first_fit(bits[v], 0, mine, before)
+            gain = others + score[v, mine] - now
+            if gain > best + least:
+                best, target = gain, at
     return best, target
 
 
@@ -210,8 +177,8 @@ def _draw(state: Array, below: int) -> int:
 def _ascend(sets: SetList, order: Order, least: float, state: Array) -> float:
     """Move columns, in random turns, to the place where each gains most, until none gains; return the total score."""
     n, idle = len(order.columns), 0
-    turns, before = np.arange(n), np.zeros(sets.bits.shape[1], np.uint64)
-    total = settle(sets, order)
+    turns, before = np.arange(n), np.zeros(sets.bits.shape[2], np.uint64)
+    settle(sets, order, 0, n - 1)
     while idle < n and not stopping():
         for k in range(n - 1, 0, -1):
             other = _draw(state, k + 1)
@@ -220,11 +187,13 @@ def _ascend(sets: SetList, order: Order, least: float, state: Array) -> float:
             _, target = best_place(sets, order, v, least, before)
             idle += 1
             if target != order.place[v]:
+                own = order.place[v]
                 _move(order, v, target)
-                total, idle = settle(sets, order), 0
+                settle(sets, order, min(own, target), max(own, target))
+                idle = 0
             if idle >= n:
                 break
-    return float(total)
+    return float(_total(sets, order))
 
 
 @kernel
@@ -238,7 +207,8 @@ def search_orders(
     ``state`` that of the random numbers, which is advanced.
     """
     n = len(columns)
-    order = Order(columns.copy(), np.zeros(n, np.int64), np.zeros(n, np.int64))
+    wish = np.zeros((n, sets.bits.shape[2]), np.uint64)
+    order = Order(columns.copy(), np.zeros(n, np.int64), np.zeros(n, np.int64), wish, np.zeros(n))
     best = _ascend(sets, order, least, state)
     kept, chosen = order.columns.copy(), order.chosen.copy()
     for _ in range(perturbations if n > 1 else 0):

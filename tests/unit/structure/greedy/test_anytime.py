@@ -107,3 +107,13 @@ def test_other_learners_that_climb_have_it_too():
 def test_wrong_options_raise(options):
     with pytest.raises(OptionError, match=next(iter(options))):
         hill_climb.learn(draw(0), **options)
+
+
+def test_more_columns_than_lists_have_room_for_are_climbed_over_dags(monkeypatch):
+    from tanbark.structure.greedy import parent_sets
+
+    monkeypatch.setattr(parent_sets, "MOST_LIST_BYTES", 0)
+    counts = draw(3)
+    found, climbed = hill_climb.learn(counts), hill_climb.learn(counts, space="dags")
+    assert found.dag == climbed.dag
+    assert found.score == climbed.score

@@ -7,6 +7,8 @@ import pytest
 from pytest import approx
 
 from tanbark.structure.greedy import order_kernels as kernels
+from tanbark.structure.greedy import set_kernels
+from tanbark.structure.greedy.set_kernels import SetList
 
 
 def random_lists(seed, n=5, most=8):
@@ -21,15 +23,20 @@ def random_lists(seed, n=5, most=8):
 
 
 def make_list(rows, n, words=1, fixed=None):
-    rows = sorted(rows, key=lambda row: (row[0], -row[2]))
-    child = np.array([row[0] for row in rows])
-    bits = np.zeros((len(rows), words), np.uint64)
-    for place, (_, members, _) in enumerate(rows):
+    """Insert the sets of each column one by one; the last one given has the required parents."""
+    made = SetList(
+        np.zeros(n, np.int64), np.zeros((n, len(rows) + 1, words), np.uint64), np.zeros((n, len(rows) + 1)),
+        np.zeros((n, len(rows) + 1), bool), np.zeros((n, n), bool) if fixed is None else fixed,
+    )  # fmt: skip
+    for child, members, score in reversed(rows):
+        mask = np.zeros(words, np.uint64)
         for x in members:
-            bits[place, x // 64] |= np.uint64(1) << np.uint64(x % 64)
-    score, counted = np.array([row[2] for row in rows]), np.zeros(len(rows), bool)
-    first, kept = kernels.list_best(child, bits, score, counted, n)
-    return kernels.SetList(first, bits[kept], score[kept], np.zeros((n, n), bool) if fixed is None else fixed)
+            mask[x // 64] |= np.uint64(1) << np.uint64(x % 64)
+        if made.size[child]:
+            set_kernels.insert_set(made, child, mask, score, False)
+        else:
+            made.bits[child, 0], made.score[child, 0], made.size[child] = mask, score, 1
+    return made
 
 
 def best_of_order(rows, order):
@@ -42,7 +49,13 @@ def best_of_order(rows, order):
 
 def make_order(columns):
     n = len(columns)
-    return kernels.Order(np.array(columns), np.zeros(n, np.int64), np.zeros(n, np.int64))
+    wish = np.zeros((n, 1), np.uint64)
+    return kernels.Order(np.array(columns), np.zeros(n, np.int64), np.zeros(n, np.int64), wish, np.zeros(n))
+
+
+def settle(sets, order, low=0, high=4):
+    kernels.settle(sets, order, low, high)
+    return sets.score[np.arange(len(order.chosen)), order.chosen].sum()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -50,7 +63,10 @@ def test_every_column_takes_its_best_parent_set_among_those_before_it(seed):
     rows = random_lists(seed)
     sets = make_list(rows, 5)
     for columns in itertools.permutations(range(5)):
-        assert kernels.settle(sets, make_order(columns)) == approx(best_of_order(rows, columns))
+        order = make_order(columns)
+        assert settle(sets, order) == approx(best_of_order(rows, columns))
+        order.columns[1:4] = order.columns[[2, 3, 1]]  # what is between two places is all that a move changes
+        assert settle(sets, order, 1, 3) == approx(best_of_order(rows, order.columns.tolist()))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -59,7 +75,7 @@ def test_the_best_place_is_the_best_of_all(seed):
     sets, before = make_list(rows, 5), np.zeros(1, np.uint64)
     for columns in itertools.permutations(range(5)):
         order = make_order(columns)
-        here = kernels.settle(sets, order)
+        here = settle(sets, order)
         for v in range(5):
             gain, target = kernels.best_place(sets, order, v, 1e-9, before)
             rest = [u for u in columns if u != v]
@@ -75,7 +91,7 @@ def test_perturbed_orders_lead_to_the_best_one(seed):
     total, columns, chosen = kernels.search_orders(make_list(rows, 5), np.arange(5), 60, 3, 1e-9, state)
     assert total == approx(max(best_of_order(rows, order) for order in itertools.permutations(range(5))))
     assert total == approx(best_of_order(rows, columns.tolist()))
-    assert make_list(rows, 5).score[chosen].sum() == approx(total)
+    assert make_list(rows, 5).score[np.arange(5), chosen].sum() == approx(total)
 
 
 def test_the_same_state_gives_the_same_order():
@@ -89,14 +105,14 @@ def test_sets_with_a_better_subset_and_copies_are_dropped():
     rows = [(0, (1, 2), -1.0), (0, (1,), -2.0), (0, (1, 3), -3.0), (0, (1, 2), -1.0), (0, (), -9.0)]
     rows += [(y, (), -1.0) for y in (1, 2, 3)]
     sets = make_list(rows, 4)
-    assert sets.first.tolist() == [0, 3, 4, 5, 6]
-    assert sets.bits[:3, 0].tolist() == [0b110, 0b010, 0]
+    assert sets.size.tolist() == [3, 1, 1, 1]
+    assert sets.bits[0, :3, 0].tolist() == [0b110, 0b010, 0]
 
 
 def test_ties_are_listed_by_their_members_whatever_the_last_digits():
     for noise in (1e-13, -1e-13):
         rows = [(0, (2,), -1.0 + noise), (0, (1,), -1.0), (0, (), -9.0), (1, (), -1.0), (2, (), -1.0)]
-        assert make_list(rows, 3).bits[:2, 0].tolist() == [0b010, 0b100]
+        assert make_list(rows, 3).bits[0, :2, 0].tolist() == [0b010, 0b100]
 
 
 def test_columns_past_the_first_word():
@@ -105,6 +121,18 @@ def test_columns_past_the_first_word():
     total, columns, _ = kernels.search_orders(sets, np.arange(70), 0, 1, 1e-9, np.array([1], np.uint64))
     assert total == approx(-1.0 - 69 * 2.0)
     assert columns.tolist().index(65) < columns.tolist().index(0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lists_do_not_depend_on_the_order_of_insertion(seed):
+    rows = random_lists(seed)
+    expected = make_list(rows, 5)
+    others = [row for row in rows if row[1]]
+    np.random.default_rng(seed).shuffle(others)
+    found = make_list([*others, *(row for row in rows if not row[1])], 5)
+    assert found.size.tolist() == expected.size.tolist()
+    for y, size in enumerate(expected.size):
+        assert found.bits[y, :size].tolist() == expected.bits[y, :size].tolist()
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,5 +1,7 @@
 """Parent sets that a search has scored: their scores, and what is kept of them."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from pytest import approx
@@ -8,6 +10,7 @@ from strategies import make_table
 from tanbark.counts import MemoryCounts
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.parent_sets import ParentSets
+from tanbark.structure.greedy.set_kernels import list_promising
 from tanbark.structure.rules import make_rules
 
 
@@ -23,35 +26,53 @@ def open_gains(criterion, seed=0, **limits):
     return Gains(counts, criterion, ess=1.0, allowed=rules.allowed, max_cells=1 << 20), rules
 
 
+def families(sets):
+    """List the sets of every column as (child, parents, score, counted)."""
+    lists, found = sets.lists, []
+    for y, size in enumerate(lists.size.tolist()):
+        for row in range(size):
+            parents = tuple(x for x in range(len(lists.size)) if int(lists.bits[y, row, 0]) >> x & 1)
+            found.append((y, parents, float(lists.score[y, row]), bool(lists.counted[y, row])))
+    return found
+
+
+def expand_all(sets):
+    some = families(sets)
+    sets.expand([(y, parents) for y, parents, _, _ in some], [score for _, _, score, _ in some])
+
+
+def agrees(sets, engine):
+    found = families(sets)
+    scores = engine.family_scores([(y, parents) for y, parents, _, _ in found])
+    return [score for _, _, score, _ in found] == approx(scores, abs=1e-8)
+
+
 def test_every_set_has_its_score_and_the_required_parents_come_last(gains):
     sets = ParentSets(*gains)
-    more = sets.families(range(len(sets.score)))
-    sets.expand(more, sets.score.tolist())
-    families = sets.families(range(len(sets.score)))
-    assert sets.score == approx(gains[0].family_scores(families), abs=1e-8)
+    expand_all(sets)
+    assert agrees(sets, gains[0])
     for y in range(5):
-        mine = sets.score[sets.first[y] : sets.first[y + 1]]
-        assert (np.diff(mine) <= 1e-9 * np.abs(mine[1:])).all()
-        assert families[sets.first[y + 1] - 1] == (y, ())
-        assert all(child == y for child, _ in families[sets.first[y] : sets.first[y + 1]])
+        mine = [(score, parents) for child, parents, score, _ in families(sets) if child == y]
+        assert all(a[0] >= b[0] - 1e-9 * abs(b[0]) for a, b in pairwise(mine))
+        assert mine[-1][1] == ()
 
 
 def test_what_other_searches_counted_is_taken_over(gains):
     engine, rules = gains
     engine.toggles([(0, (1, 2)), (3, (1, 2, 4))])
     sets = ParentSets(engine, rules)
-    before = len(sets.score)
+    before = len(families(sets))
     sets.absorb()
-    assert sets.score == approx(engine.family_scores(sets.families(range(len(sets.score)))), abs=1e-8)
-    assert len(sets.score) >= before
+    assert agrees(sets, engine)
+    assert len(families(sets)) >= before
 
 
 def test_rules_are_kept():
     limits = {"max_parents": 2, "required": [("x0", "x1")], "forbidden": [("x2", "x1"), ("x3", "class")]}
     sets = ParentSets(*open_gains("bdeu", **limits))
     for _ in range(3):
-        sets.expand(sets.families(range(len(sets.score))), sets.score.tolist())
-    for child, parents in sets.families(range(len(sets.score))):
+        expand_all(sets)
+    for child, parents, _, _ in families(sets):
         assert len(parents) <= 2
         assert child != 1 or (0 in parents and 2 not in parents)
         assert child != 4 or 3 not in parents
@@ -59,15 +80,24 @@ def test_rules_are_kept():
 
 def test_promising_sets_rank_above_the_chosen_ones(gains):
     sets = ParentSets(*gains)
-    last = sets.first[1:] - 1
-    found = sets.promising(last)
-    assert all(not sets.counted[row] for row in found)
-    assert len({sets.child[row] for row in found}) == len(found)
-    assert sets.promising(sets.first[:-1]) == []
+    found = list_promising(sets.lists, sets.lists.size - 1)
+    for y, row in enumerate(found.tolist()):
+        mine = [counted for child, _, _, counted in families(sets) if child == y]
+        assert row == (mine.index(False) if False in mine[:-1] else -1)
+    assert (list_promising(sets.lists, np.zeros(5, np.int64)) == -1).all()
 
 
 def test_the_graph_of_chosen_sets(gains):
     sets = ParentSets(*gains)
-    arcs = sets.arcs(sets.first[:-1])
-    for child, parents in sets.families(sets.first[:-1].tolist()):
-        assert tuple(np.flatnonzero(arcs[:, child])) == parents
+    arcs = sets.arcs(np.zeros(5, np.int64))
+    for y in range(5):
+        assert next(parents for child, parents, _, _ in families(sets) if child == y) == tuple(
+            np.flatnonzero(arcs[:, y])
+        )
+
+
+def test_lists_grow(gains):
+    sets = ParentSets(*gains)
+    before = families(sets)
+    sets.widen()
+    assert families(sets) == before
