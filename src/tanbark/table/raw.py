@@ -248,9 +248,7 @@ def read_once(data: Any) -> Any:
     """
     if not nw.dependencies.is_pandas_dataframe(data) or len(set(data.columns)) < data.shape[1]:
         return data
-    import pandas as pd
-
-    read = {}
+    pd, read = nw.dependencies.get_pandas(), {}
     for name, series in data.items():
         if series.dtype.kind == "O" and not isinstance(series.dtype, pd.CategoricalDtype):
             codes, distinct = _hashed(series.factorize, str(name))
