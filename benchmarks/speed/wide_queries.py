@@ -147,17 +147,17 @@ def show(line: dict[str, Any]) -> str:
 
 def run(folder: Path, only: list[str], n: int, patience: float, json_path: Path | None) -> None:
     """Ask every network, print a line for each kind of findings, and write all of them."""
-    lines = []
+    lines: list[dict[str, Any]] = []
+    facts = {
+        "command": "python -m benchmarks.speed.queries --networks ../shared/networks", "clock": "processor seconds",
+        "tanbark": tb.__version__, "pyagrum": version("pyagrum"), "numpy": version("numpy"),
+        "numba": version("numba"), "python": platform.python_version(), "machine": platform.machine(),
+        "cores": os.cpu_count(), "address_space": MOST_BYTES, "seconds_for_pyagrum": patience, "seed": 1,
+    }  # fmt: skip
     paths = [path for path in sorted(folder.glob("*.bif.gz")) if not only or path.name.split(".")[0] in only]
     for path in paths:
         for kind in KINDS:
             lines.append(one(path, kind, n, patience))
             print(show(lines[-1]), flush=True)
-    if json_path:
-        facts = {
-            "command": "python -m benchmarks.speed.queries --networks ../shared/networks", "clock": "processor seconds",
-            "tanbark": tb.__version__, "pyagrum": version("pyagrum"), "numpy": version("numpy"),
-            "numba": version("numba"), "python": platform.python_version(), "machine": platform.machine(),
-            "cores": os.cpu_count(), "address_space": MOST_BYTES, "seconds_for_pyagrum": patience, "seed": 1,
-        }  # fmt: skip
-        json_path.write_text(json.dumps({**facts, "lines": lines}, indent=1) + "\n")
+        if json_path:  # after every network: a run of all of them takes long
+            json_path.write_text(json.dumps({**facts, "lines": lines}, indent=1) + "\n")
