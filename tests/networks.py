@@ -56,3 +56,15 @@ def alarm_sized(seed, *, n=37, max_parents=4, max_states=4):
         table /= table.sum(axis=-1, keepdims=True)
         tables[name] = (parents, np.nan_to_num(table, nan=1 / len(states[name])))
     return tb.Network.from_tables(states, tables)
+
+
+def grid(side, n_states, seed=0):
+    """A grid: every variable has the one above and the one on its left as parents; wide for its size."""
+    rng = np.random.default_rng(seed)
+    names = [f"v{row}{column}" for row in range(side) for column in range(side)]
+    tables = {}
+    for node, name in enumerate(names):
+        parents = [names[node - side]] if node >= side else []
+        parents += [names[node - 1]] if node % side else []
+        tables[name] = tuple(parents), rng.dirichlet(np.ones(n_states), [n_states] * len(parents) or None)
+    return tb.Network.from_tables(dict.fromkeys(names, range(n_states)), tables)

@@ -3,6 +3,9 @@
 Run with ``python -m benchmarks.speed.queries`` where both are installed (``pip install -e ".[bench]"``). They get the
 same network and the same evidence, drawn from the network itself; posteriors are compared before anything is timed.
 On a machine with other work ``--clock cpu`` takes the seconds of the processor, of all threads together, on all sides.
+
+``--networks FOLDER`` asks every published network of a folder instead, against pyAgrum, query by query, in processor
+seconds: see :mod:`benchmarks.speed.wide_queries`.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from typing import Any
 import numpy as np
 
 import tanbark as tb
+from benchmarks.speed import wide_queries
 from benchmarks.speed.runner import Line, Stat, Target, interleave, table, timed, times_faster, write_json
 from tanbark.export import bif
 
@@ -160,7 +164,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer queries, rows and rounds")
     parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall")
     parser.add_argument("--json", type=Path, help="also write the lines to this file")
+    parser.add_argument("--networks", type=Path, help="folder of .bif.gz files: random queries of each of them instead")
+    parser.add_argument("--only", nargs="*", default=[], help="with --networks: the names of some of them")
+    parser.add_argument("--queries", type=int, default=50, help="with --networks: number of queries of each kind")
+    parser.add_argument(
+        "--patience", type=float, default=600, help="with --networks: seconds that a peer has for a network"
+    )
     given = parser.parse_args()
+    if given.networks:
+        wide_queries.run(given.networks, given.only, given.queries, given.patience, given.json)
+        return
     warnings.simplefilter("ignore")
     n, n_rows, rounds = (50, 500, 2) if given.quick else (300, 10_000, 5)
     clock, facts = CLOCKS[given.clock], about(given.clock)

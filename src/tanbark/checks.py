@@ -10,6 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from tanbark.errors import OptionError, find
+from tanbark.machine import free_memory
+
+GIB = 1 << 30  # bytes
 
 
 def is_number(value: Any) -> bool:
@@ -121,3 +124,13 @@ class Options:
             find(f"an option of {type(self).__name__}", name, self.get_params())
             setattr(self, name, value)
         return self
+
+
+def allowed_memory(max_memory: float | None) -> float:
+    """Return the bytes that a computation may take: ``max_memory``, or half of the free memory.
+
+    >>> allowed_memory(1 << 20)
+    1048576.0
+    """
+    check_limit("max_memory", max_memory, "bytes")
+    return free_memory() / 2 if max_memory is None else float(max_memory)

@@ -4,11 +4,16 @@ Numba keeps them beside the modules, or in a cache folder of the user's. Contain
 installation is read-only and there is no home. Then kernels that are beside the modules already (``tanbark warm-up``)
 are read, new ones go to a temporary folder that belongs to the user alone, and if there is none, they are compiled in
 every process. A damaged entry is compiled and written again; a full disk costs the entry, never the fit.
+
+Compiled code holds the kernels that it calls and the constants that it reads, also those of other modules. Numba looks
+at the kernel's own module only, so that kernels would outlive a change of what they call; here all of it counts.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -20,6 +25,8 @@ from threading import Lock
 from typing import Any
 
 from tanbark.errors import KernelCacheWarning, warn
+
+IMPORT = re.compile(r"^ *from (tanbark[\w.]*) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
 
 _lock = Lock()
 _warned = False
@@ -112,16 +119,58 @@ def open_cache(function: Callable[..., Any]) -> KernelCache:
     from numba.core.caching import FunctionCache
 
     with suppress(RuntimeError):  # no place is writable
-        return KernelCache([FunctionCache(function)], writable=True)
+        return KernelCache([_stamped(FunctionCache(function), function)], writable=True)
     caches = []
     with suppress(RuntimeError):  # nothing is kept beside the modules
-        caches.append(_read_only_cache()(function))
+        caches.append(_stamped(_read_only_cache()(function), function))
     temporary = _temporary_cache(function)
     if temporary is not None:
         return KernelCache([*caches, temporary], writable=True)
     if not caches:
         _warn_once("There is no folder that compiled kernels can be kept in")
     return KernelCache(caches, writable=False)
+
+
+def _stamped(cache: Any, function: Callable[..., Any]) -> Any:
+    """Return a cache whose entries count only while no module that the kernel rests on has changed."""
+    file = getattr(cache, "_cache_file", None)
+    if hasattr(file, "_source_stamp"):  # no promise of Numba's
+        file._source_stamp = (file._source_stamp, fingerprint(function.__code__.co_filename))
+    return cache
+
+
+@cache
+def fingerprint(path: str) -> str:
+    """Return a digest of a module and of the modules of this package that its kernels may rest on.
+
+    These are the modules that it imports, those that they import if they hold kernels themselves, and so on.
+    """
+    root = Path(__file__).parents[1]
+    digest, waiting, seen = hashlib.blake2b(digest_size=16), [Path(path)], {Path(path)}
+    while waiting:
+        file = waiting.pop()
+        try:
+            text = file.read_text(encoding="utf-8")
+        except OSError:  # in an archive, where nothing changes
+            continue
+        digest.update(text.encode())
+        if file == Path(path) or file.stem.endswith("kernels"):
+            found = [each for each in _imported(text, root) if each not in seen]
+            waiting += found
+            seen.update(found)
+    return digest.hexdigest()
+
+
+def _imported(text: str, root: Path) -> list[Path]:
+    """List the files of this package that a module imports, a name of a package as its module too."""
+    found: dict[Path, None] = {}
+    for module, several, one in IMPORT.findall(text):
+        folder = root.joinpath(*module.split("."))
+        names = re.findall(r"\w+", several or one)
+        for file in (folder.with_suffix(".py"), folder / "__init__.py", *(folder / f"{name}.py" for name in names)):
+            if file.exists():
+                found[file] = None
+    return list(found)
 
 
 def _temporary_cache(function: Callable[..., Any]) -> Any:
@@ -135,7 +184,7 @@ def _temporary_cache(function: Callable[..., Any]) -> Any:
     with _lock:
         before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:
-            return FunctionCache(function)
+            return _stamped(FunctionCache(function), function)
         except RuntimeError:
             return None
         finally:

@@ -79,6 +79,52 @@ def thread_count(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
+def free_memory() -> float:
+    """Return the bytes of free memory: those of the machine, or of the container or process where those are fewer.
+
+    Where the system does not report it, all memory counts as free.
+    """
+    return min([_free_on_machine(), *_free_in_container(), *_free_in_process()])
+
+
+def _free_on_machine() -> float:
+    try:
+        with open("/proc/meminfo") as file:
+            kibibytes = next(line.split()[1] for line in file if line.startswith("MemAvailable"))
+        return float(kibibytes) * 1024
+    except (OSError, StopIteration):
+        names = os.sysconf_names if hasattr(os, "sysconf_names") else {}
+        known = "SC_PHYS_PAGES" in names and "SC_PAGE_SIZE" in names
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) if known else float(8 << 30)
+
+
+def _free_in_container() -> Iterator[float]:
+    """Yield what the control group leaves, of version 2 or 1, where there is a limit."""
+    folder = "/sys/fs/cgroup"
+    for most, taken in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            with open(f"{folder}/{most}") as limit, open(f"{folder}/{taken}") as usage:
+                yield max(0.0, float(limit.read()) - float(usage.read()))
+        except (OSError, ValueError):  # there is none, or it is "max"
+            continue
+
+
+def _free_in_process() -> Iterator[float]:
+    """Yield what the limit of the address space (``ulimit -v``) leaves, where there is one."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            with open("/proc/self/statm") as file:
+                yield max(0.0, limit - int(file.read().split()[0]) * resource.getpagesize())
+    except (ImportError, OSError):
+        return
+
+
 def run_threads(
     task: Callable[..., Result], arguments: Iterable[Sequence[Any]], threads: int, *, long: bool = False
 ) -> list[Result]:

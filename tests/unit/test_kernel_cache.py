@@ -66,6 +66,41 @@ def test_kernels_are_kept_beside_their_module(module):
     assert hits(module()) == 1
 
 
+def test_a_module_that_changed_is_compiled_again_whatever_its_date_and_size(module, tmp_path):
+    path = tmp_path / "package" / "doubling.py"
+    hits(module())
+    before = path.stat()
+    path.write_text(SOURCE.replace("2 * x", "3 * x"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    kernel_cache.fingerprint.cache_clear()
+    assert module()(4) == 12
+
+
+def test_kernels_depend_on_the_kernels_and_constants_that_they_use(tmp_path, monkeypatch):
+    package = tmp_path / "tanbark"
+    package.mkdir()
+    files = {
+        "upper_kernels": "from tanbark.lower_kernels import (\n    one,\n    two,\n)\n",
+        "lower_kernels": "from tanbark import constants\n",
+        "constants": "from tanbark.unrelated import words\nTIE = 1\n",
+        "unrelated": "words = 1\n",
+    }
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.setattr(kernel_cache, "__file__", str(package / "kernel_cache.py"))
+
+    def digest():
+        kernel_cache.fingerprint.cache_clear()
+        return kernel_cache.fingerprint(str(package / "upper_kernels.py"))
+
+    before = digest()
+    for name, counts in {"upper_kernels": True, "lower_kernels": True, "constants": True, "unrelated": False}.items():
+        (package / f"{name}.py").write_text(files[name] + "# changed\n")
+        assert (digest() != before) is counts
+        (package / f"{name}.py").write_text(files[name])
+        assert digest() == before
+
+
 def test_without_a_writable_place_they_go_to_a_temporary_folder_of_the_user(module, temporary, monkeypatch):
     forbid(monkeypatch, temporary)
     assert hits(module()) == 0

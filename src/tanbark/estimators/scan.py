@@ -28,8 +28,10 @@ from tanbark.table import Column, Level, Schema
 from tanbark.table.discretize import CUTTERS
 from tanbark.table.observe import Observed
 from tanbark.table.reader import RowReader
-from tanbark.table.sources import Source, open_source
+from tanbark.table.remembered import RememberedSource
+from tanbark.table.sources import FrameSource, Source, open_source
 
+REMEMBERED = 2  # rows that were looked at may take one part in so many of max_memory until they are coded
 MAX_MEMORY = 1 << 29
 MOST_ROWS, LEAST_ROWS = 1 << 18, 1 << 10
 
@@ -214,6 +216,8 @@ def open_counts(model: Any, rows: Scan) -> PartitionedCounts:
     reader = rows.reader(whole_only=missing == "drop")
     fingerprint = _fingerprint(rows, reader)
     schema, passes, seen = rows.schema, 0, None
+    if schema is None and rows.cluster is None and not isinstance(rows.source, FrameSource):
+        reader = replace(reader, source=RememberedSource(rows.source, rows.max_memory // REMEMBERED))
     if schema is None:
         schema, passes, seen = _learn_schema(model, rows, reader, fingerprint, missing_states=missing == "category")
         reader = replace(reader, features=schema.names[:-1])

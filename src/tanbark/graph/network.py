@@ -201,16 +201,16 @@ class Network:
     @overload
     def query(
         self, targets: Targets, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None,
-        method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
+        max_memory: float | None = None, method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
     ) -> Posterior: ...  # fmt: skip
     @overload
     def query(
         self, targets: Targets, evidence: Any, *, soft: Evidence = None, max_entries: int | None = None,
-        method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
+        max_memory: float | None = None, method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
     ) -> Posteriors: ...  # fmt: skip
     def query(
         self, targets: Targets, evidence: Any = None, *, soft: Evidence = None, max_entries: int | None = None,
-        method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
+        max_memory: float | None = None, method: str = "exact", n_samples: int = 100_000, random_state: Any = 0,
     ) -> Posterior | Posteriors:  # fmt: skip
         """Return the joint posterior of some variables.
 
@@ -222,7 +222,11 @@ class Network:
         soft : dict of name to likelihoods, optional
             Virtual evidence: for every state, in order or by name, how likely the observation is under it.
         max_entries : int, optional
-            Raise an error where a factor would be larger than this (2**27 entries); see :meth:`query_cost`.
+            Raise an error where a factor would be larger than this; see :meth:`query_cost`. Without it, where all
+            factors together have more than 2**36 entries, which take minutes.
+        max_memory : float, optional
+            Bytes that the query may take, by default half of the free memory. One that needs more is divided over the
+            states of some variables, at a cost in time; one that cannot be divided so raises an error.
         method : {"exact", "auto", "likelihood-weighting", "gibbs", "loopy"}, default "exact"
             "auto" is exact where no factor is too large, and otherwise samples, or propagates where samples are worth
             little. The posterior's ``method`` is the one that was used. Its ``errors`` are standard errors of samples;
@@ -240,8 +244,8 @@ class Network:
         from tanbark.inference import queries
 
         return queries.query(
-            self, targets, evidence, soft=soft, max_entries=max_entries, method=method, n_samples=n_samples,
-            random_state=random_state,
+            self, targets, evidence, soft=soft, limits=queries.Limits(max_entries, max_memory), method=method,
+            n_samples=n_samples, random_state=random_state,
         )  # fmt: skip
 
     def query_cost(self, targets: Targets, evidence: Iterable[str] = (), *, soft: Iterable[str] = ()) -> Cost:
@@ -250,45 +254,55 @@ class Network:
 
         return queries.query_cost(self, targets, evidence, soft)
 
-    def mpe(self, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None) -> Assignment:
+    def mpe(
+        self, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None,
+        max_memory: float | None = None,
+    ) -> Assignment:  # fmt: skip
         """Find the most probable explanation: the states of all other variables that are jointly most probable.
 
         Among equally probable ones, each variable takes the lowest state that the variables eliminated after it leave.
         """
         from tanbark.inference import queries
 
-        return queries.mpe(self, evidence, soft=soft, max_entries=max_entries)
+        return queries.mpe(self, evidence, soft=soft, limits=queries.Limits(max_entries, max_memory))
 
     def map(
-        self, targets: Targets, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None
-    ) -> Assignment:
+        self, targets: Targets, evidence: Evidence = None, *, soft: Evidence = None, max_entries: int | None = None,
+        max_memory: float | None = None,
+    ) -> Assignment:  # fmt: skip
         """Find the jointly most probable states of some variables, all others summed out.
 
         These are not the states of :meth:`mpe`, nor the most probable state of each alone.
         """
         from tanbark.inference import queries
 
-        return queries.map_states(self, targets, evidence, soft=soft, max_entries=max_entries)
+        limits = queries.Limits(max_entries, max_memory)
+        return queries.map_states(self, targets, evidence, soft=soft, limits=limits)
 
     def probability_of_evidence(
-        self, evidence: Any = None, *, soft: Evidence = None, log: bool = False, max_entries: int | None = None
-    ) -> Any:
+        self, evidence: Any = None, *, soft: Evidence = None, log: bool = False, max_entries: int | None = None,
+        max_memory: float | None = None,
+    ) -> Any:  # fmt: skip
         """Return P(evidence), or its logarithm; an array for a frame of evidence. Impossible evidence has zero.
 
-        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.errors.TableTooLargeError`.
+        ``max_entries`` and ``max_memory`` are those of :meth:`query`.
         """
         from tanbark.inference import queries
 
-        return queries.probability_of_evidence(self, evidence, soft=soft, log=log, max_entries=max_entries)
+        limits = queries.Limits(max_entries, max_memory)
+        return queries.probability_of_evidence(self, evidence, soft=soft, log=log, limits=limits)
 
-    def log_likelihood(self, data: Any, *, per_row: bool = False, max_entries: int | None = None) -> Any:
+    def log_likelihood(
+        self, data: Any, *, per_row: bool = False, max_entries: int | None = None, max_memory: float | None = None
+    ) -> Any:
         """Return the log-likelihood of a frame, in nats, missing values and columns summed out; or that of every row.
 
-        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.errors.TableTooLargeError`.
+        ``max_entries`` and ``max_memory`` are those of :meth:`query`.
         """
         from tanbark.inference import queries
 
-        rows = queries.probability_of_evidence(self, data, soft=None, log=True, max_entries=max_entries)
+        limits = queries.Limits(max_entries, max_memory)
+        rows = queries.probability_of_evidence(self, data, soft=None, log=True, limits=limits)
         return rows if per_row else float(np.sum(rows))
 
     def mutual_information(
@@ -316,18 +330,19 @@ class Network:
 
     def sample(
         self, n: int, evidence: Evidence = None, *, soft: Evidence = None, random_state: Any = None,
-        backend: str | None = None, max_entries: int | None = None,
+        backend: str | None = None, max_entries: int | None = None, max_memory: float | None = None,
     ) -> Any:  # fmt: skip
         """Draw rows from the network, or exactly from its posterior given evidence, as a frame.
 
         ``random_state`` is a seed or a ``numpy.random.Generator``; the same seed gives the same rows.
-        A factor with more than ``max_entries`` (2**27) entries is a :class:`~tanbark.errors.TableTooLargeError`.
+        ``max_entries`` and ``max_memory`` are those of :meth:`query`, but draws with evidence are not divided.
         """
-        from tanbark.inference import sampling
+        from tanbark.inference import queries, sampling
 
+        limits = queries.Limits(max_entries, max_memory)
         return sampling.sample(
-            self, n, evidence, soft=soft, random_state=random_state, backend=backend, max_entries=max_entries
-        )
+            self, n, evidence, soft=soft, random_state=random_state, backend=backend, limits=limits
+        )  # fmt: skip
 
     def explore(
         self,

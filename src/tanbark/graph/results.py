@@ -255,6 +255,8 @@ class Cost:
         The variables in the order in which they are eliminated.
     widest : tuple of str
         The variables of the largest factor.
+    memory : float
+        Bytes that it takes; NaN where it is too large to plan.
     """
 
     width: int
@@ -262,6 +264,7 @@ class Cost:
     operations: float
     order: tuple[str, ...]
     widest: tuple[str, ...]
+    memory: float = math.nan
 
     def __str__(self) -> str:
         return (

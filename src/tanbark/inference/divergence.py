@@ -23,7 +23,7 @@ def mutual_information(
     if len(set(columns)) < len(columns) or not groups[0] or not groups[1]:
         msg = "x and y must name at least one variable each, and x, y and given none in common."
         raise InputError(msg)
-    joint = queries.query(network, columns, max_entries=max_entries).values
+    joint = queries.query(network, columns, limits=queries.Limits(max_entries)).values
     sizes = np.array([network.schema.cardinalities[column] for column in columns])
     left, right = len(groups[0]), len(groups[0]) + len(groups[1])
     shape = [int(part.prod()) for part in (sizes[:left], sizes[left:right], sizes[right:])]
@@ -44,7 +44,9 @@ def kl_divergence(network: Network, other: Network, *, unit: str = "nats", max_e
     for of, sign in ((network, 1.0), (other, -1.0)):
         for node, table in enumerate(of.tables):
             names = [of.dag.names[column] for column in of.axes(node)]
-            weights = np.asarray(queries.query(network, names, max_entries=max_entries).values).reshape(table.shape)
+            weights = np.asarray(queries.query(network, names, limits=queries.Limits(max_entries)).values).reshape(
+                table.shape
+            )
             seen = weights > 0
             if sign < 0 and (table[seen] == 0).any():
                 return math.inf

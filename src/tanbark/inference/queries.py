@@ -25,6 +25,7 @@ from tanbark.inference.evidence import (
 from tanbark.inference.factors import elimination as engine
 from tanbark.table import Level
 
+Limits = engine.Limits
 Soft = dict[int, Floats]
 
 
@@ -33,7 +34,7 @@ N_SAMPLES = 100_000
 
 
 def query(
-    network: Network, targets: Any, evidence: Any = None, *, soft: Any = None, max_entries: int | None = None,
+    network: Network, targets: Any, evidence: Any = None, *, soft: Any = None, limits: Limits = engine.NO_LIMITS,
     method: str = "exact", n_samples: int = N_SAMPLES, random_state: Any = 0,
 ) -> Posterior | Posteriors:  # fmt: skip
     """Return the joint posterior of the targets; see :meth:`Network.query`."""
@@ -46,29 +47,29 @@ def query(
         if method not in ("exact", "auto"):
             msg = f"method={method!r} takes one row of evidence at a time, as a dict; a frame is answered exactly."
             raise InputError(msg)
-        return Posteriors(called, states, _query_rows(network, wanted, evidence, soft, max_entries))
+        return Posteriors(called, states, _query_rows(network, wanted, evidence, soft, limits))
     known = read_evidence(network, evidence)
     softly, _ = read_soft(network, soft, known)
     _refuse_known(network, wanted, known)
     pattern = (wanted, (), tuple(known), tuple(softly), False)
-    if method not in ("exact", "auto") or (method == "auto" and not _fits(network, pattern, max_entries)):
+    if method not in ("exact", "auto") or (method == "auto" and not _fits(network, pattern, limits)):
         check_count("n_samples", n_samples, least=2)
         rng = np.random.default_rng(random_state)
         asked = approximate.Asked(wanted, known, softly)
         used, found = approximate.estimate(network, asked, method, int(n_samples), rng)
         shape = [network.schema.cardinalities[column] for column in wanted]
         return Posterior(called, states, found.values.reshape(shape), used, found.errors.reshape(shape))
-    made = engine.plan(network, pattern, max_entries)
+    made = engine.plan(network, pattern, limits)
     values, total, scale, _ = _run_one(made, known, softly)
     if scale == -math.inf:
         raise impossible(network, known, softly)
     return Posterior(called, states, (values / total).reshape(made.out_shape))
 
 
-def _fits(network: Network, pattern: engine.Pattern, max_entries: int | None) -> bool:
+def _fits(network: Network, pattern: engine.Pattern, limits: Limits) -> bool:
     """Return whether an exact posterior needs no factor that is too large."""
     try:
-        engine.plan(network, pattern, max_entries)
+        engine.plan(network, pattern, limits)
     except TableTooLargeError:
         return False
     return True
@@ -107,71 +108,69 @@ def query_cost(network: Network, targets: Any, evidence: Iterable[str], soft: It
     wanted = target_indices(network, targets)
     known, softly = (tuple(column_index(network, name) for name in _listed(group)) for group in (evidence, soft))
     _refuse_known(network, wanted, known)
-    return engine.cost(network, (wanted, (), known, softly, False))
+    return engine.cost(network, (wanted, (), known, softly, False), with_memory=True)
 
 
 def _listed(group: Iterable[str]) -> Iterable[str]:
     return [group] if isinstance(group, str) else group
 
 
-def mpe(network: Network, evidence: Any, *, soft: Any, max_entries: int | None) -> Assignment:
+def mpe(network: Network, evidence: Any, *, soft: Any, limits: Limits) -> Assignment:
     """Find the most probable explanation; see :meth:`Network.mpe`."""
     known = read_evidence(network, evidence)
     rest = tuple(column for column in range(len(network.dag.names)) if column not in known)
-    return _best(network, rest, known, soft, max_entries)
+    return _best(network, rest, known, soft, limits)
 
 
-def map_states(network: Network, targets: Any, evidence: Any, *, soft: Any, max_entries: int | None) -> Assignment:
+def map_states(network: Network, targets: Any, evidence: Any, *, soft: Any, limits: Limits) -> Assignment:
     """Find the most probable states of the targets; see :meth:`Network.map`."""
     known = read_evidence(network, evidence)
     wanted = target_indices(network, targets)
     _refuse_known(network, wanted, known)
-    return _best(network, wanted, known, soft, max_entries)
+    return _best(network, wanted, known, soft, limits)
 
 
-def _best(
-    network: Network, wanted: tuple[int, ...], known: dict[int, int], soft: Any, max_entries: int | None
-) -> Assignment:
+def _best(network: Network, wanted: tuple[int, ...], known: dict[int, int], soft: Any, limits: Limits) -> Assignment:
     softly, soft_scale = read_soft(network, soft, known)
-    evidence = _log_evidence(network, known, softly, max_entries)
+    evidence = _log_evidence(network, known, softly, limits)
     if evidence == -math.inf:
         raise impossible(network, known, softly)
-    made = engine.plan(network, ((), wanted, tuple(known), tuple(softly), True), max_entries)
+    made = engine.plan(network, ((), wanted, tuple(known), tuple(softly), True), limits)
     values, _, scale, states = _run_one(made, known, softly)
-    code = dict(zip(made.order[len(made.order) - made.n_best :], states.tolist(), strict=True))
+    code = dict(zip(made.best, states.tolist(), strict=True))
     columns = network.schema.columns
     found: dict[str, Level] = {columns[c].name: columns[c].states()[code[c]] for c in wanted}
     return Assignment(found, math.log(float(values[0])) + scale + soft_scale, evidence + soft_scale)
 
 
-def _log_evidence(network: Network, known: dict[int, int], softly: Soft, max_entries: int | None) -> float:
-    made = engine.plan(network, ((), (), tuple(known), tuple(softly), True), max_entries)
+def _log_evidence(network: Network, known: dict[int, int], softly: Soft, limits: Limits) -> float:
+    made = engine.plan(network, ((), (), tuple(known), tuple(softly), True), limits)
     values, _, scale, _ = _run_one(made, known, softly)
     return scale if scale == -math.inf else math.log(float(values[0])) + scale
 
 
 def probability_of_evidence(
-    network: Network, evidence: Any, *, soft: Any, log: bool, max_entries: int | None = None
+    network: Network, evidence: Any, *, soft: Any, log: bool, limits: Limits = engine.NO_LIMITS
 ) -> Any:
     """Return P(evidence) or its logarithm; see :meth:`Network.probability_of_evidence`."""
     if is_batch(evidence):
-        logs = _log_rows(network, evidence, soft, max_entries)
+        logs = _log_rows(network, evidence, soft, limits)
         return logs if log else np.exp(logs)
     known = read_evidence(network, evidence)
     softly, soft_scale = read_soft(network, soft, known)
-    total = _log_evidence(network, known, softly, max_entries) + soft_scale
+    total = _log_evidence(network, known, softly, limits) + soft_scale
     return total if log else math.exp(total)
 
 
 # ---------------------------------------------------------------------- many rows
 
 
-def _query_rows(network: Network, wanted: tuple[int, ...], frame: Any, soft: Any, max_entries: int | None) -> Floats:
+def _query_rows(network: Network, wanted: tuple[int, ...], frame: Any, soft: Any, limits: Limits) -> Floats:
     shape = tuple(network.schema.cardinalities[column] for column in wanted)
 
     def make(seen: tuple[int, ...], softly: tuple[int, ...]) -> engine.Plan:
         _refuse_known(network, wanted, seen)
-        return engine.plan(network, (wanted, (), seen, softly, False), max_entries)
+        return engine.plan(network, (wanted, (), seen, softly, False), limits)
 
     values, scale, _ = _rows(network, frame, soft, make, math.prod(shape))
     impossible = np.flatnonzero(np.isneginf(scale))
@@ -186,9 +185,9 @@ def _query_rows(network: Network, wanted: tuple[int, ...], frame: Any, soft: Any
     return values.reshape(-1, *shape)
 
 
-def _log_rows(network: Network, frame: Any, soft: Any, max_entries: int | None) -> Floats:
+def _log_rows(network: Network, frame: Any, soft: Any, limits: Limits) -> Floats:
     def make(seen: tuple[int, ...], softly: tuple[int, ...]) -> engine.Plan:
-        return engine.plan(network, ((), (), seen, softly, True), max_entries)
+        return engine.plan(network, ((), (), seen, softly, True), limits)
 
     values, scale, soft_scale = _rows(network, frame, soft, make, 1)
     with np.errstate(divide="ignore"):

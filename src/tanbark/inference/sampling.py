@@ -24,12 +24,12 @@ ROWS_AT_ONCE = 1 << 14
 
 def sample(
     network: Network, n: int, evidence: Any = None, *, soft: Any, random_state: Any, backend: str | None,
-    max_entries: int | None = None,
+    limits: engine.Limits = engine.NO_LIMITS,
 ) -> Any:  # fmt: skip
     """Draw a frame of rows; see :meth:`Network.sample`."""
     check_count("n, the number of rows,", n)
     rng = np.random.default_rng(random_state)
-    codes = sample_codes(network, int(n), evidence, soft=soft, rng=rng, max_entries=max_entries)
+    codes = sample_codes(network, int(n), evidence, soft=soft, rng=rng, limits=limits)
     data = {}
     for column, drawn in zip(network.schema.columns, codes, strict=True):
         states = column.states()
@@ -40,7 +40,13 @@ def sample(
 
 
 def sample_codes(
-    network: Network, n: int, evidence: Any, *, soft: Any, rng: np.random.Generator, max_entries: int | None = None
+    network: Network,
+    n: int,
+    evidence: Any,
+    *,
+    soft: Any,
+    rng: np.random.Generator,
+    limits: engine.Limits = engine.NO_LIMITS,
 ) -> NDArray[np.int64]:
     """Draw codes (columns, rows) from P(everything | evidence).
 
@@ -53,7 +59,7 @@ def sample_codes(
     for column, code in known.items():
         out[column] = code
     flat = engine.normalised(network)
-    back = _backwards(network, known, softly, max_entries) if known or softly else None
+    back = _backwards(network, known, softly, limits) if known or softly else None
     done = set(known) | (set(back[0].order) if back else set())
     rest = np.array([node for node in network.dag.order if node not in done], np.int64)
     for low, high in blocks(n, ROWS_AT_ONCE):
@@ -64,10 +70,10 @@ def sample_codes(
 Backwards = tuple[engine.Plan, Array, Array, bool]
 
 
-def _backwards(network: Network, known: dict[int, int], softly: queries.Soft, max_entries: int | None) -> Backwards:
+def _backwards(network: Network, known: dict[int, int], softly: queries.Soft, limits: engine.Limits) -> Backwards:
     """Sum out what the evidence reaches and keep every step's result."""
     flat = engine.normalised(network)
-    made = engine.plan(network, ((), (), tuple(known), tuple(softly), True), max_entries)
+    made = engine.plan(network, ((), (), tuple(known), tuple(softly), True), limits, looks_back=True)
     codes = np.array([known[column] for column in made.seen], np.int64)
     for logs in (False, True):
         given = engine.given_values(made, queries.flat_soft(made, softly), logs=logs)

@@ -22,6 +22,7 @@ from tanbark.table.schema import Level
 
 Found = TypeVar("Found")
 
+READ_ONCE = "tanbark: read once"  # the name of the categories of text that was read before rows were chosen
 EXACT = 2**53  # below this, floats represent whole numbers exactly
 
 
@@ -231,6 +232,8 @@ def _read_pandas(series: Any, column: int, name: str) -> NumberBlock | CodedColu
     """Read a column of pandas; a categorical is read from its codes, and numpy's own types without a wrapper."""
     held = series.array
     if isinstance(getattr(held, "codes", None), np.ndarray):
+        if held.categories.name == READ_ONCE:
+            return _read_distinct(*_occurring(held.codes, held.categories.tolist()), column, name)
         return _coded(column, held.codes, held.categories.tolist(), declared=True)
     kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else ""
     if kind in ("f", "i", "b"):
@@ -239,6 +242,29 @@ def _read_pandas(series: Any, column: int, name: str) -> NumberBlock | CodedColu
         codes, distinct = _hashed(series.factorize, name)
         return _read_distinct(codes, distinct.tolist(), column, name)
     return read_series(nw.from_native(series, series_only=True), column, name)
+
+
+def read_once(data: Any) -> Any:
+    """Return a frame of pandas whose text has been read, so that choosing rows of it and reading those is quick.
+
+    Text becomes a categorical with a mark, which is read as the text would be: levels that no row has are none. Other
+    columns, and anything but a frame of pandas, stay as they are.
+    """
+    if not nw.dependencies.is_pandas_dataframe(data) or len(set(data.columns)) < data.shape[1]:
+        return data
+    pd, read = nw.dependencies.get_pandas(), {}
+    for name, series in data.items():
+        if series.dtype.kind == "O" and not isinstance(series.dtype, pd.CategoricalDtype):
+            codes, distinct = _hashed(series.factorize, str(name))
+            if all(type(value) is str for value in distinct):
+                read[name] = pd.Categorical.from_codes(codes, pd.Index(distinct, name=READ_ONCE))
+    return data.assign(**read) if all(isinstance(name, str) for name in read) else data
+
+
+def _occurring(codes: Array, levels: list[Any]) -> tuple[Array, list[Any]]:
+    """Leave out the levels that no row has."""
+    present = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(levels)))
+    return _places(present.tolist(), len(levels))[codes], [levels[code] for code in present]
 
 
 def read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:

@@ -11,7 +11,7 @@ import pytest
 
 from tanbark.errors import InputError
 from tanbark.table import encode, learn_schema, read_table
-from tanbark.table.raw import is_frame, is_missing
+from tanbark.table.raw import is_frame, is_missing, read_once
 
 ROWS = {
     "text": ["b", None, "a", "c", "b"],
@@ -300,3 +300,24 @@ def test_what_cannot_be_read_is_refused_by_name(kind):
     data, message = REFUSED[kind]
     with pytest.raises(InputError, match=message):
         read_table(data)
+
+
+def test_text_that_is_read_once_is_read_as_text_after_rows_are_chosen():
+    rng = np.random.default_rng(0)
+    words = np.array(["c", "a", "b", "rare", None], object)[rng.choice(5, 200, p=[0.3, 0.3, 0.3, 0.02, 0.08])]
+    frame = pd.DataFrame({
+        "text": words, "strings": pd.Series(words, dtype="str"), "mixed": np.array([1, "1"] * 100, object),
+        "declared": pd.Categorical(words, categories=["c", "b", "a", "rare", "never"]), "number": np.arange(200.0),
+    })  # fmt: skip
+    once = read_once(frame)
+    assert [str(dtype) for dtype in once.dtypes] == ["category", "category", "object", "category", "float64"]
+    for rows in (
+        np.arange(200),
+        np.flatnonzero(words == "a"),
+        np.flatnonzero(pd.isna(words)),
+        rng.permutation(200)[:30],
+    ):
+        for ours, plain in zip(read_table(once.iloc[rows]).coded, read_table(frame.iloc[rows]).coded, strict=True):
+            assert (ours.column, ours.levels, ours.declared) == (plain.column, plain.levels, plain.declared)
+            assert ours.codes.tolist() == plain.codes.tolist()
+    assert read_once(words) is words

@@ -20,6 +20,7 @@ from tanbark.estimators.reports.comparison import Comparison, compare_scores
 from tanbark.estimators.reports.measures import measure
 from tanbark.estimators.scikit import clone, is_sparse
 from tanbark.table.frames import make_frame
+from tanbark.table.raw import read_once
 
 MEASURES = ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "seconds")
 METRICS = {
@@ -121,6 +122,8 @@ def cross_validate_network(
     splitter = StratifiedKFold(cv, shuffle=True, random_state=random_state) if isinstance(cv, int) else cv
     if not relearn_structure:
         named = {name: _with_structure(model, X, y) for name, model in named.items()}
+    if all(isinstance(model, TableClassifier) for model in named.values()):
+        X = read_once(X)
     labels = np.asarray(y)
     try:
         splits = [(train, test) for train, test in splitter.split(np.zeros((len(labels), 1)), labels)]

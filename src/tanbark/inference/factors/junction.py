@@ -56,7 +56,7 @@ class JunctionTree:
 
 
 def junction_tree(network: Network) -> JunctionTree:
-    """Build a junction tree by min-fill elimination; ties go to the smaller clique, then to the lower column."""
+    """Build a junction tree by elimination in the best of several greedy orders."""
     dag, sizes = network.dag, network.schema.cardinalities
     axes = tuple(network.axes(node) for node in range(len(sizes)))
     scopes, parent = _cliques(network)
@@ -77,10 +77,10 @@ Scopes = tuple[tuple[int, ...], ...]
 
 def _cliques(network: Network) -> tuple[Scopes, tuple[int, ...]]:
     """Eliminate column by column; return the cliques, children first, and the clique above each."""
-    from tanbark.inference.factors.order_kernels import min_fill
+    from tanbark.inference.factors.order_kernels import best_order
 
     flat, n = flat_network(network), len(network.dag.names)
-    order = min_fill(flat.sizes, flat.cpts, np.ones(n, np.bool_), np.zeros(n, np.int8), n)
+    order = best_order(flat.sizes, flat.cpts, np.ones(n, np.bool_), np.zeros(n, np.int8), n)
     where = {int(column): k for k, column in enumerate(order.variables)}
     rest = [order.around[low:high].tolist() for low, high in pairwise(order.bounds)]
     scopes = [{int(column), *around} for column, around in zip(order.variables, rest, strict=True)]

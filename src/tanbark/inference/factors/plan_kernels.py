@@ -15,7 +15,11 @@ kept variables. The result of step s has the axes ``AXES[AXIS_BOUNDS[s] : AXIS_B
 factors ``INPUTS[INPUT_BOUNDS[s] : INPUT_BOUNDS[s + 1]]``, with strides ``OWN`` along the eliminated variable, and along
 the axes ``WALK``, one row of axes per input, from ``WALK_BOUNDS[s]``. The last steps of the order may maximise; the
 states that they take are kept from ``CHOICE_BOUNDS[s - number of sums]``. ``SOFTS`` are the variables with soft
-evidence in use. ``TOTALS`` are the size of the memory, the number of given factors and the number of sums.
+evidence in use. ``TOTALS`` are the size of the memory, the number of given factors, the number of sums, the entries
+looked at in all, and whether results lie where earlier ones were that are no longer needed.
+
+The axes of a result stand in the reverse order of their elimination, so that the step that uses it sums over
+neighbouring entries and, like the steps after it, reads it from end to end.
 """
 
 from __future__ import annotations
@@ -25,13 +29,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import Array, Integers
-from tanbark.inference.factors.order_kernels import KEPT, MAX, MAX_FREE, SEEN, Order, min_fill, relevant
+from tanbark.inference.factors.order_kernels import KEPT, MAX, MAX_FREE, SEEN, Order, best_order, relevant
 from tanbark.inference.layout import Factors, FlatNetwork
 from tanbark.machine import kernel
 
 BASE, SEEN_BOUNDS, SEEN_SLOTS, SEEN_STRIDES, AXES, AXIS_BOUNDS, INPUTS, INPUT_BOUNDS = range(8)
 WALK, WALK_BOUNDS, OWN, ORDER, CHOICE_BOUNDS, SOFTS, TOTALS, N_SECTIONS = range(8, 16)
-MEMORY_SIZE, N_GIVEN, N_SUMS = range(3)  # within the totals
+MEMORY_SIZE, N_GIVEN, N_SUMS, OPERATIONS, REUSED = range(5)  # within the totals
 
 
 @kernel
@@ -70,26 +74,32 @@ def assign_roles(n: int, members: Array, ends: tuple[int, int, int]) -> Roles:
 
 
 @kernel
-def find_order(flat: FlatNetwork, members: Array, ends: tuple[int, int, int], whole: bool) -> Order:
-    """Return the order in which a pattern's variables are eliminated."""
+def find_order(
+    flat: FlatNetwork, members: Array, ends: tuple[int, int, int], whole: bool, n_sliced: int
+) -> tuple[Roles, Array, Order]:
+    """Return the roles of a pattern's variables, the families in use, and the order of elimination.
+
+    The last ``n_sliced`` observed variables are observed in one state after another, to sum over them at the end.
+    What is relevant is what would be if they were asked for.
+    """
     roles = assign_roles(len(flat.sizes), members, ends)
+    sliced = members[ends[2] - n_sliced : ends[2]]
+    roles.phase[sliced] = KEPT
     used = relevant(flat, roles.phase, roles.soft, np.ones_like(flat.zeros) if whole else flat.zeros)
-    order: Order = min_fill(flat.sizes, flat.cpts, used, roles.phase, MAX_FREE)
-    return order
+    roles.phase[sliced] = SEEN
+    return roles, used, best_order(flat.sizes, flat.cpts, used, roles.phase, MAX_FREE)
 
 
 @kernel
 def make(
-    flat: FlatNetwork, members: Array, ends: tuple[int, int, int], whole: bool, limit: float
+    flat: FlatNetwork, members: Array, ends: tuple[int, int, int], whole: bool, n_sliced: int, limit: float
 ) -> tuple[float, Array, Array]:
     """Plan from end to end: the families in use, their order, and the program.
 
     Returns the entries of the largest factor, the program, and the CPTs that it starts from. There is none where the
     largest factor is past the limit.
     """
-    roles = assign_roles(len(flat.sizes), members, ends)
-    used = relevant(flat, roles.phase, roles.soft, np.ones_like(flat.zeros) if whole else flat.zeros)
-    order = min_fill(flat.sizes, flat.cpts, used, roles.phase, MAX_FREE)
+    roles, used, order = find_order(flat, members, ends, whole, n_sliced)
     joint = 1.0
     for node in roles.kept:
         joint *= flat.sizes[node]
@@ -146,6 +156,7 @@ def assemble(flat: FlatNetwork, roles: Roles, used: Array, order: Order) -> tupl
     bucket = np.empty(n_given + n_steps, np.int64)
     seen_bounds, seen_slots, seen_strides = _observe(flat.cpts, roles, nodes, softs, turn, n_steps, bucket)
     axes, axis_bounds = np.empty(len(order.around) + len(kept), np.int64), np.zeros(n_steps + 1, np.int64)
+    operations = 0.0
     for step in range(n_steps):
         low, f = axis_bounds[step], n_given + step
         bucket[f] = n_steps - 1 if step < n_steps - 1 else n_steps
@@ -159,6 +170,9 @@ def assemble(flat: FlatNetwork, roles: Roles, used: Array, order: Order) -> tupl
             if step < n_order:
                 bucket[f] = min(bucket[f], turn[members[k]])
         axis_bounds[step + 1] = low + len(members)
+        if step < n_order:
+            _sort_axes(axes, low, low + len(members), turn)
+        operations += size * (sizes[order.variables[step]] if step < n_order else 1)
         base[f] = filled
         filled += size
     inputs, input_bounds = _inputs(bucket, n_steps)
@@ -167,8 +181,19 @@ def assemble(flat: FlatNetwork, roles: Roles, used: Array, order: Order) -> tupl
     return (
         base, seen_bounds, seen_slots, seen_strides, axes[: axis_bounds[n_steps]], axis_bounds, inputs, input_bounds,
         walk, walk_bounds, own, order.variables, _choices(sizes, axes, axis_bounds, n_sums, roles.n_best), softs,
-        np.array([filled, n_given, n_sums]),
+        np.array([filled, n_given, n_sums, np.int64(operations), 0]),
     )  # fmt: skip
+
+
+@kernel
+def _sort_axes(axes: Array, low: int, high: int, turn: Array) -> None:
+    """Put the axes that are eliminated first last, by insertion; kept ones stay in front, as they are."""
+    for k in range(low + 1, high):
+        axis, place = axes[k], k
+        while place > low and turn[axes[place - 1]] < turn[axis]:
+            axes[place] = axes[place - 1]
+            place -= 1
+        axes[place] = axis
 
 
 @kernel

@@ -34,6 +34,8 @@ from tanbark.inference.layout import FlatNetwork
 from tanbark.machine import kernel
 from tanbark.stopping import stopping
 
+STRIDE = 1 << 16  # entries of a step, or runs of them, after which it asks whether to stop
+
 
 @kernel
 def _at(program: Array, number: int, k: int) -> int:
@@ -50,15 +52,15 @@ def run(
 
     ``given`` starts the memory; ``codes[row, slot]`` are the observed states; ``out[row]`` receives the last product.
     The last steps may maximise, and ``states[row]`` receives the best state of each of their variables.
-    A step whose factors are those of the row before is not run again.
+    A step whose factors are those of the row before is not run again, unless results share their places in the memory.
     """
     base, axes, axis_bounds = section(program, BASE), section(program, AXES), section(program, AXIS_BOUNDS)
     inputs, input_bounds = section(program, INPUTS), section(program, INPUT_BOUNDS)
     order, choice_bounds, n_steps = section(program, ORDER), section(program, CHOICE_BOUNDS), len(axis_bounds) - 1
-    memory_size, n_given, n_sums = section(program, TOTALS)
+    memory_size, n_given, n_sums, _, reused = section(program, TOTALS)
     memory = np.empty(memory_size)
     memory[: len(given)] = given
-    choices = np.empty(choice_bounds[-1], np.int64)
+    choices = np.empty(choice_bounds[-1], np.int32)
     position, fresh = base.copy(), np.ones(len(base), np.bool_)
     at, index = np.empty(len(base), np.int64), np.empty(len(sizes), np.int64)
     best = np.zeros(len(sizes), np.int64)
@@ -68,7 +70,7 @@ def run(
         for step in range(n_steps):
             if stopping():
                 return
-            changed = row == top
+            changed = row == top or reused > 0
             for k in range(input_bounds[step], input_bounds[step + 1]):
                 changed |= fresh[inputs[k]]
             fresh[n_given + step] = changed
@@ -159,6 +161,8 @@ def _sum(
     run_length = sizes[_at(program, AXES, _at(program, AXIS_BOUNDS, step + 1) - 1)] if width else 1
     # The innermost axis is unrolled into runs, so that the counter over the others moves once a run.
     for run in range(entries // run_length):
+        if run % STRIDE == 0 and stopping():
+            return
         into = goal + run * run_length
         if count == 2:
             _sum_two(program, at, own, walk, width, states, run_length, memory, into)
@@ -204,6 +208,8 @@ def _sum_logs(
     count, width, entries, own, goal = _begin(program, step, sizes, position, at, index)
     terms = np.empty(states)
     for entry in range(entries):
+        if entry % STRIDE == 0 and stopping():
+            return
         top = -np.inf
         for state in range(states):
             terms[state] = 0.0
@@ -228,6 +234,8 @@ def _maximise(
     count, width, entries, own, goal = _begin(program, step, sizes, position, at, index)
     start = _at(program, CHOICE_BOUNDS, step - _at(program, TOTALS, N_SUMS))
     for entry in range(entries):
+        if entry % STRIDE == 0 and stopping():
+            return
         top, choice = -np.inf, 0
         for state in range(states):
             value = 0.0 if logs else 1.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.checks import check_count, check_ess, check_limit
+from tanbark.checks import GIB, allowed_memory, check_count, check_ess, check_limit
 from tanbark.counts import CountEngine
 from tanbark.errors import NotProvedWarning, TableTooLargeError, find, warn
 from tanbark.graph import Dag
@@ -21,7 +20,6 @@ from tanbark.structure.result import Learnt
 
 PROVED = 1e-6  # a gap that is rounding
 LONG_SEARCH = 20  # columns from which on progress is shown on a terminal
-GIB = 1 << 30
 METHODS = ("auto", "dp", "ip")
 TIME_LIMIT = 600.0
 
@@ -273,12 +271,6 @@ def needed_memory(n: int) -> int:
     return n * (8 << max(n - 1, 0)) + (17 << n)
 
 
-def allowed_memory(max_memory: float | None) -> float:
-    """Return the bytes that a search may take: ``max_memory``, or half of the free memory."""
-    check_limit("max_memory", max_memory, "bytes")
-    return _free_memory() / 2 if max_memory is None else float(max_memory)
-
-
 def raise_too_large(n: int, needed: int, allowed: float) -> None:
     """Raise TableTooLargeError for a dynamic programme that would take more memory than it may."""
     msg = (
@@ -287,15 +279,3 @@ def raise_too_large(n: int, needed: int, allowed: float) -> None:
         "take little."
     )
     raise TableTooLargeError(msg)
-
-
-def _free_memory() -> float:
-    """Return the bytes of free memory, or of all memory where the system does not report it."""
-    try:
-        with open("/proc/meminfo") as file:
-            kibibytes = next(line.split()[1] for line in file if line.startswith("MemAvailable"))
-        return float(kibibytes) * 1024
-    except (OSError, StopIteration):
-        names = os.sysconf_names if hasattr(os, "sysconf_names") else {}
-        known = "SC_PHYS_PAGES" in names and "SC_PAGE_SIZE" in names
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) if known else 8.0 * GIB

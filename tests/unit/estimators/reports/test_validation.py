@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 import tanbark as tb
+from tanbark.estimators.reports import validation
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
 
@@ -84,3 +85,20 @@ def test_cmi_of_columns():
         assert tb.counts.cmi(x, y, given=given) == pytest.approx(tb.counts.cmi(x, y, given=joint), abs=1e-12)
     with pytest.raises(tb.errors.InputError, match="same length"):
         tb.counts.cmi([1, 2], [1, 2, 3])
+
+
+@pytest.mark.filterwarnings("ignore::tanbark.errors.UnseenCategoryWarning")
+def test_a_frame_of_text_is_read_once_and_gives_the_same_probabilities(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(
+        {
+            f"f{k}": np.array(["x", "y", "z", "rare"], object)[rng.choice(4, 120, p=[0.4, 0.3, 0.29, 0.01])]
+            for k in range(4)
+        }
+    )
+    y = np.where(rng.random(120) < 0.2, X["f1"] == "x", X["f0"] == "x")
+    found = tb.cross_validate_network([tb.TAN(), tb.AODE()], X, y, cv=4, random_state=0)
+    monkeypatch.setattr(validation, "read_once", lambda X: X)
+    plain = tb.cross_validate_network([tb.TAN(), tb.AODE()], X, y, cv=4, random_state=0)
+    for name, values in plain.probabilities.items():
+        assert np.array_equal(found.probabilities[name], values)

@@ -102,7 +102,7 @@ def test_small_queries_have_the_same_bits_without_a_compiler(network):
         (plan_kernels.make, run_kernels.run_one),
         (interpreted(plan_kernels.make), interpreted(run_kernels.run_one)),
     ):
-        largest, program, cpts = make(flat, *engine._members(pattern), False, 1e6)
+        largest, program, cpts = make(flat, *engine._members(pattern), False, 0, 1e6)
         values, total, states = run(program, flat.sizes, cpts, np.zeros(1, np.int64), int(flat.sizes[last]))
         found.append((largest, program.tobytes(), cpts.tobytes(), values.tobytes(), total, states.tobytes()))
     assert found[0] == found[1]

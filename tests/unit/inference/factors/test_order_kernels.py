@@ -41,7 +41,7 @@ def slow_order(network):
 def test_the_order_is_min_fill(seed):
     network = make_network(np.random.default_rng(seed), n_features=7, max_states=4)
     flat, n = flat_network(network), 8
-    found = order_kernels.min_fill(flat.sizes, flat.cpts, np.ones(n, np.bool_), np.zeros(n, np.int8), n)
+    found = order_kernels.best_order(flat.sizes, flat.cpts, np.ones(n, np.bool_), np.zeros(n, np.int8), n)
     around = np.split(found.around, found.bounds[1:-1])
     assert [(v, near.tolist()) for v, near in zip(found.variables.tolist(), around, strict=True)] == slow_order(network)
     assert found.largest == max(1, found.entries.max())
@@ -71,6 +71,6 @@ def test_parts_that_only_scale_are_left_out():
 
 def test_too_many_variables_have_no_order():
     flat = flat_network(asia())
-    found = order_kernels.min_fill(flat.sizes, flat.cpts, np.ones(8, np.bool_), np.zeros(8, np.int8), 7)
+    found = order_kernels.best_order(flat.sizes, flat.cpts, np.ones(8, np.bool_), np.zeros(8, np.int8), 7)
     assert np.isinf(found.largest)
     assert len(found.variables) == 0

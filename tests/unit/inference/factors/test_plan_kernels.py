@@ -9,7 +9,7 @@ from tanbark.inference.layout import flat_network
 
 
 def plan(members, ends, *, whole=False, limit=1e9):
-    return plan_kernels.make(flat_network(five_nodes()), np.array(members, np.int64), ends, whole, limit)
+    return plan_kernels.make(flat_network(five_nodes()), np.array(members, np.int64), ends, whole, 0, limit)
 
 
 def test_roles_of_a_pattern():
@@ -25,7 +25,7 @@ def test_the_sections_of_a_program():
     largest, program, cpts = plan([1, 3], (1, 1, 2))
     sections = [plan_kernels.section(program, number) for number in range(plan_kernels.N_SECTIONS)]
     assert sorted(sections[plan_kernels.ORDER].tolist()) == [0, 2]
-    memory_size, n_given, n_sums = sections[plan_kernels.TOTALS]
+    memory_size, n_given, n_sums, _, _ = sections[plan_kernels.TOTALS]
     assert (n_given, n_sums) == (4, 2)
     assert len(cpts) == 2 + 4 + 4 + 8
     assert memory_size == sections[plan_kernels.BASE][-1] + 2  # the last result is over B

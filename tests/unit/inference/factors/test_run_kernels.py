@@ -16,7 +16,7 @@ FLAT = flat_network(NETWORK)
 
 
 def plan(members, ends):
-    return plan_kernels.make(FLAT, np.array(members, np.int64), ends, True, 1e9)[1:]
+    return plan_kernels.make(FLAT, np.array(members, np.int64), ends, True, 0, 1e9)[1:]
 
 
 def given(cpts, logs):
