@@ -133,7 +133,7 @@ def open_cache(function: Callable[..., Any]) -> KernelCache:
 
 def _stamped(cache: Any, function: Callable[..., Any]) -> Any:
     """Return a cache whose entries count only while no module that the kernel rests on has changed."""
-    file = getattr(cache, "_cache_file", None)
+    file: Any = getattr(cache, "_cache_file", None)
     if hasattr(file, "_source_stamp"):  # no promise of Numba's
         file._source_stamp = (file._source_stamp, fingerprint(function.__code__.co_filename))
     return cache

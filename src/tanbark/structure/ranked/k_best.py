@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Floats
-from tanbark.checks import check_count, check_ess
+from tanbark.checks import GIB, allowed_memory, check_count, check_ess
 from tanbark.counts import CountEngine
 from tanbark.errors import TableTooLargeError, find
 from tanbark.graph import Dag
 from tanbark.graph.class_size import class_size
 from tanbark.graph.pdag import PartialGraph
 from tanbark.machine import run_threads, thread_count
-from tanbark.structure.exact.learn import GIB, allowed_memory
 from tanbark.structure.exact.subset_scores import CompleteRows, subset_scores
 from tanbark.structure.progress import Progress
 from tanbark.structure.rules import MAX_CELLS
