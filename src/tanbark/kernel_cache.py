@@ -231,7 +231,7 @@ def _announce() -> None:
     global _announced
     if not _announced and not os.environ.get("TANBARK_QUIET"):
         _announced = True
-        print("tanbark: compiling its kernels for this machine, once; this takes up to half a minute.", file=sys.stderr)
+        print("tanbark: compiling its kernels for this machine, once; this takes up to a minute.", file=sys.stderr)
 
 
 def _warn_once(reason: str) -> None:
