@@ -69,7 +69,7 @@ class RAIGBN(SeparationOptions, NetworkClassifier):
     >>> import tanbark as tb
     >>> X = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]] * 3
     >>> tb.RAIGBN().fit(X, [0, 1, 0, 1] * 3).dag_.arcs()
-    [('x1', 'x0'), ('x2', 'class')]
+    [('x1', 'x0'), ('class', 'x2')]
     """
 
     _learner_name = "rai-gbn"
