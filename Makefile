@@ -54,8 +54,9 @@ types: $(VENV)/.lint
 layers: $(VENV)/.lint
 	$(BIN)/lint-imports
 
+# against the peers that are there; those of R too with R_LIBS=folder, where bnlearn and bnclassify are installed
 bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks.speed --data $(SHARED_DATA)
+	$(BIN)/python -m benchmarks.speed --data $(SHARED_DATA) $(if $(R_LIBS),--r-libs $(R_LIBS))
 
 docs: $(VENV)/.docs
 	rm -rf docs/generated
