@@ -321,8 +321,13 @@ class Kernel:
         return not self._ready
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the compiled function."""
-        return (self._compiled or self._compile())(*arguments)
+        """Call the compiled function; an interrupt while Numba packs its result is one."""
+        try:
+            return (self._compiled or self._compile())(*arguments)
+        except SystemError as error:  # "returned a result with an exception set", which is its cause
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise error.__cause__ from None
+            raise
 
     def _compile(self) -> Any:
         """Make the dispatcher of Numba, which compiles or reads from the cache when it is called."""

@@ -79,6 +79,22 @@ def test_kernels_are_left_within_two_seconds():
     assert max(taken.values()) < SECONDS, taken
 
 
+def test_an_interrupt_while_a_result_is_packed_is_an_interrupt():
+    def interrupted(cause):
+        kernel = machine.Kernel(len)
+
+        def pack(*_):
+            raise SystemError("returned a result with an exception set") from cause
+
+        kernel._compiled = pack
+        return kernel
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(KeyboardInterrupt())(())
+    with pytest.raises(SystemError, match="exception set"):
+        interrupted(ValueError())(())
+
+
 def test_tasks_of_an_interrupted_call_stop_and_those_of_other_threads_raise():
     begun, ended, outcome = threading.Event(), [], []
 
