@@ -1,6 +1,7 @@
 """Rows in SQLite, DuckDB and PostgreSQL, for the tests of SQL: with types, and with all columns as text."""
 
 import sqlite3
+from contextlib import closing
 
 import duckdb
 import numpy as np
@@ -13,7 +14,7 @@ ENGINES = ["sqlite", "duckdb", POSTGRES]
 
 
 def ask_sqlite(sql, X):
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         X.reset_index(names="id").to_sql("rows", connection, index=False, dtype={"b": "REAL", "n": "REAL"})
         cursor = connection.execute(sql)
         return [name[0] for name in cursor.description], sorted(cursor.fetchall())
@@ -45,7 +46,7 @@ def as_text(X):
 
 
 def ask_sqlite_text(sql, X):
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         as_text(X).to_sql("rows", connection, index=False, dtype="TEXT")
         cursor = connection.execute(sql)
         return [name[0] for name in cursor.description], sorted(cursor.fetchall(), key=by_number)
@@ -79,7 +80,7 @@ def by_number(line):
 def ask_frame(engine, sql, X, table="rows"):
     """Return the lines for a frame as it is, in its order."""
     if engine == "sqlite":
-        with sqlite3.connect(":memory:") as connection:
+        with closing(sqlite3.connect(":memory:")) as connection:
             X.to_sql(table, connection, index=False)
             return connection.execute(sql).fetchall()
     texts = {name for name in X if isinstance(X[name].dropna().iloc[0], str)}

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -157,7 +158,7 @@ def test_the_default_model_scores_in_a_database(pooled, folder, tmp_path):
     _, out = pooled
     good("convert", out, "--to", "sql", "--table", "mails", "--keep", "id", "--out", tmp_path / "score.sql")
     frame = pd.read_csv(folder / "rows.csv")
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         frame.astype(str).replace("nan", "").to_sql("mails", connection, index=False)  # as .import does
         found = pd.read_sql((tmp_path / "score.sql").read_text(encoding="utf-8"), connection)
     assert found["id"].tolist() == frame["id"].astype(str).tolist()

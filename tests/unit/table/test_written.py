@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -122,7 +123,7 @@ def test_sql_reads_a_decimal_point_and_refuses_a_decimal_comma(rows, fitted):
         tb.export.to_sql(fitted)
     part = frame[["price", "rate"]]
     model = tb.TAN().fit(part, y)
-    with sqlite3.connect(":memory:") as database:
+    with closing(sqlite3.connect(":memory:")) as database:
         part.to_sql("rows", database, index=False)
         found = pd.read_sql(tb.export.to_sql(model), database)["P(class=1)"]
     np.testing.assert_allclose(found, model.predict_proba(part)[:, 1], atol=1e-12)

@@ -86,7 +86,7 @@ class RankedClassifier(RankedOptions, PosteriorMixture, TableClassifier):
         return k_best.posterior_weights(self.report_)
 
     @property
-    def weights_(self) -> Floats:
+    def graph_weights_(self) -> Floats:
         """The weights of the networks, by falling score of their graphs; they sum to one."""
         return self._weights()
 
@@ -117,7 +117,7 @@ class KBestANB(RankedClassifier):
         Columns with their categories or cut points.
     estimators_ : list of FixedStructure
         The fitted networks, by falling score of their graphs; ``estimators_[0].network_`` is the best one.
-    weights_ : array
+    graph_weights_ : array
         Their weights, which sum to one.
     report_ : RankedGraphs
         The graphs (``dags``), their ``scores`` in nats, the number of DAGs that each stands for (``sizes``), and
@@ -145,7 +145,7 @@ class KBestANB(RankedClassifier):
     >>> import tanbark as tb
     >>> X = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 1, 0]] * 3
     >>> clf = tb.KBestANB(k=3).fit(X, [0, 1, 0, 1] * 3)
-    >>> clf.weights_.round(3).tolist(), clf.report_.sizes
+    >>> clf.graph_weights_.round(3).tolist(), clf.report_.sizes
     ([0.287, 0.287, 0.425], (1, 1, 2))
     """
 
@@ -176,7 +176,7 @@ class KBestGBN(RankedClassifier):
         Columns with their categories or cut points.
     estimators_ : list of FixedStructure
         The fitted networks, by falling score of their graphs; ``estimators_[0].network_`` is the best one.
-    weights_ : array
+    graph_weights_ : array
         Their weights, which sum to one.
     report_ : RankedGraphs
         The graphs (``dags``), their ``scores`` in nats, the number of DAGs that each stands for (``sizes``), and

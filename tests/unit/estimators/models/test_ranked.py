@@ -49,7 +49,7 @@ def test_one_graph_is_that_of_exact_search(cls, rows):
     exact = {tb.KBestANB: tb.ExactANB, tb.KBestGBN: tb.ExactGBN}[cls](parameters="bdeu").fit(X, y)
     clf = cls(1).fit(X, y)
     assert clf.report_.scores[0] == pytest.approx(exact.structure_score_)
-    assert clf.weights_.tolist() == [1.0]
+    assert clf.graph_weights_.tolist() == [1.0]
     if X.notna().all(axis=None):
         assert clf.predict_proba(X) == pytest.approx(exact.predict_proba(X))
 
@@ -59,8 +59,8 @@ def test_the_weighted_mean_of_its_networks_and_the_file(cls, rows, tmp_path):
     X, y = rows
     clf = cls(4, parameters="hierarchical").fit(X, y)
     single = [member.predict_proba(X) for member in clf.estimators_]
-    assert clf.predict_proba(X) == pytest.approx(np.tensordot(clf.weights_, single, 1), abs=1e-15)
-    assert clf.weights_.sum() == pytest.approx(1.0)
+    assert clf.predict_proba(X) == pytest.approx(np.tensordot(clf.graph_weights_, single, 1), abs=1e-15)
+    assert clf.graph_weights_.sum() == pytest.approx(1.0)
     clf.save(tmp_path / "model.json")
     back = tb.load(tmp_path / "model.json")
     assert np.array_equal(back.predict_proba(X), clf.predict_proba(X))
@@ -75,7 +75,7 @@ def test_missing_values_are_summed_out(rows):
     clf = tb.KBestANB(3).fit(X, y)
     row = pd.DataFrame({"A": [1.0], "B": [np.nan], "C": [np.nan]})
     expected = np.zeros(2)
-    for weight, member in zip(clf.weights_, clf.estimators_, strict=True):
+    for weight, member in zip(clf.graph_weights_, clf.estimators_, strict=True):
         full = [pd.DataFrame({"A": [1.0], "B": [b], "C": [c]}) for b, c in product(range(3), range(2))]
         joint = sum(np.exp(member.predict_joint_log_proba(each)[0]) for each in full)
         expected += weight * joint / joint.sum()
@@ -87,7 +87,7 @@ def test_arcs_have_posterior_probabilities(rows):
     clf = tb.KBestANB(25, distinct="dags").fit(X, y)
     arcs = clf.arc_frequencies()
     assert arcs["kind", "A"] == pytest.approx(1.0)
-    expected = sum(w for w, dag in zip(clf.weights_, clf.report_.dags, strict=True) if ("A", "B") in dag.arcs())
+    expected = sum(w for w, dag in zip(clf.graph_weights_, clf.report_.dags, strict=True) if ("A", "B") in dag.arcs())
     assert arcs["A", "B"] == pytest.approx(expected)
     many = tb.ModelAveraging(tb.KBestANB(2), 3, random_state=0).fit(X, y)
     means = [member.arc_frequencies().get(("A", "B"), 0.0) for member in many.estimators_]

@@ -1,6 +1,7 @@
 """Hierarchical smoothing: against context trees, by symmetries, and through everything that reads CPTs."""
 
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -190,7 +191,7 @@ def test_weights_are_repeats():
 def test_sql_and_python_read_the_cpts():
     X, y = frame(60)
     clf = tb.TAN(parameters="hierarchical", categorical_features="all").fit(X, y)
-    with sqlite3.connect(":memory:") as base:
+    with closing(sqlite3.connect(":memory:")) as base:
         X.to_sql("rows", base, index=False)
         found = pd.read_sql(to_sql(clf), base)
     np.testing.assert_allclose(found["P(y=yes)"], clf.predict_proba(X)[:, 1], rtol=1e-9)
