@@ -69,6 +69,7 @@ def posterior(network, node):
 
 
 # pyAgrum 3.3.1 takes the first parent of UAI and XDSL for the fastest; both formats, and pgmpy, have it as the slowest
+@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning")  # in pyAgrum, NumPy 2.5
 @pytest.mark.parametrize("form", list(ENDING))
 def test_pyagrum_reads_our_files_with_the_same_posteriors(network, tmp_path, form):
     path = tmp_path / f"network.{ENDING[form]}"
