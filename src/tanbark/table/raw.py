@@ -287,7 +287,7 @@ def read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColum
     if hasattr(native, "factorize"):  # pandas-like
         codes, distinct = _hashed(native.factorize, name)
         return _read_distinct(codes, distinct.tolist(), column, name)
-    if hasattr(native, "dictionary_encode"):  # pyarrow
+    if hasattr(native, "dictionary_encode") and len(native):  # pyarrow, which has no dictionary of nothing
         return _read_distinct(*_split_dictionary(native.dictionary_encode()), column, name)
     return _read_values(series.to_list(), column, name)
 

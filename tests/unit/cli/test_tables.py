@@ -155,6 +155,7 @@ def test_a_class_that_identifies_rows_or_has_one_value(tmp_path):
     assert "The class 'y' has one value, 1, which every prediction will be." in ran.stderr
     (tmp_path / "none.csv").write_text("id,x,y\n")
     assert "has no rows below its names" in bad("fit", tmp_path / "none.csv", "--class", "y", "--out", "m.json")
+    assert "has no rows" in bad("predict", tmp_path / "m.json", tmp_path / "none.csv")
 
 
 def test_numbers_with_a_word_among_them_are_remarked_on(tmp_path):
