@@ -148,7 +148,7 @@ def page() -> None:
         f"predictions and explanations are of a TAN, `explain` takes {EXPLAINED} rows, `page` makes the explorer page. "
         "The exponent is the slope over the upper half of the points on logarithmic scales, in brackets the lowest and "
         "the highest slope between neighbours there. Sizes without a figure were not run. Load of the machine at "
-        f"the start of each run: {found.get('loads', 'not recorded')}.", "",
+        f"the start of each run: {found.get('loads', 'not recorded')}.{found.get('remark', '')}", "",
         "`python -m benchmarks.speed.growth run` and then `page` do it again; the points are in "
         "`docs/numbers/growth.json`.",
         "", "![Processor seconds by rows, features, states and classes](figures/growth.svg)", "",

@@ -267,7 +267,8 @@ def render(found: dict) -> str:
     concentrated = [one for one in exact if one["largest_weight"] > 0.9]
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     parts = {
-        "made": f"commit {found['commit'][:12]}, first seed {found['seeds'][0]}, {found['machine']}, {versions}",
+        "made": f"commit {found['commit'][:12]}, first seed {found['seeds'][0]}, {found['machine']}, {versions}"
+        + found.get("remark", ""),
         "n_sets": str(len(found["sets"])), "n_exact": str(len(exact)), "n_concentrated": str(len(concentrated)),
         "missing": ", ".join(found["missing"]) or "none",
         "large": ", ".join(f"{one['set']} ({one['large']})" for one in found["sets"] if one["large"]) or "none",
