@@ -248,4 +248,14 @@ SEARCHED = """structure_score_ : float
         Every step: its score, what it changed, the candidates it chose from, and its seconds; ``to_frame()`` and
         ``plot()`` show it."""
 
-ATTRIBUTES = {"{network}": NETWORK, "{climbed}": CLIMBED, "{searched}": SEARCHED}
+RANKED = """estimators_ : list of FixedStructure
+        The fitted networks, by falling score of their graphs; ``estimators_[0].network_`` is the best one.
+    graph_weights_ : array
+        Their weights, which sum to one.
+    report_ : RankedGraphs
+        The graphs (``dags``), their ``scores`` in nats, the number of DAGs that each stands for (``sizes``), and
+        whether they are ``proved`` the K best.
+    n_parameters_ : int
+        Number of free parameters of all networks."""
+
+ATTRIBUTES = {"{network}": NETWORK, "{climbed}": CLIMBED, "{searched}": SEARCHED, "{ranked}": RANKED}

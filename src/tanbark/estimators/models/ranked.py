@@ -115,15 +115,7 @@ class KBestANB(RankedClassifier):
     classes_ : array of the labels
     schema_ : Schema
         Columns with their categories or cut points.
-    estimators_ : list of FixedStructure
-        The fitted networks, by falling score of their graphs; ``estimators_[0].network_`` is the best one.
-    graph_weights_ : array
-        Their weights, which sum to one.
-    report_ : RankedGraphs
-        The graphs (``dags``), their ``scores`` in nats, the number of DAGs that each stands for (``sizes``), and
-        whether they are ``proved`` the K best.
-    n_parameters_ : int
-        Number of free parameters of all networks.
+    {ranked}
 
     Notes
     -----
@@ -174,15 +166,7 @@ class KBestGBN(RankedClassifier):
     classes_ : array of the labels
     schema_ : Schema
         Columns with their categories or cut points.
-    estimators_ : list of FixedStructure
-        The fitted networks, by falling score of their graphs; ``estimators_[0].network_`` is the best one.
-    graph_weights_ : array
-        Their weights, which sum to one.
-    report_ : RankedGraphs
-        The graphs (``dags``), their ``scores`` in nats, the number of DAGs that each stands for (``sizes``), and
-        whether they are ``proved`` the K best.
-    n_parameters_ : int
-        Number of free parameters of all networks.
+    {ranked}
 
     References
     ----------
