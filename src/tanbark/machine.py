@@ -324,10 +324,11 @@ class Kernel:
         """Call the compiled function; an interrupt while Numba packs its result is one."""
         try:
             return (self._compiled or self._compile())(*arguments)
-        except SystemError as error:  # "returned a result with an exception set", which is its cause
-            if isinstance(error.__cause__, KeyboardInterrupt):
-                raise error.__cause__ from None
-            raise
+        except SystemError as error:  # "returned a result with an exception set", once or several times over
+            interrupt = _interrupt_behind(error)
+            if interrupt is None:
+                raise
+            raise interrupt from None
 
     def _compile(self) -> Any:
         """Make the dispatcher of Numba, which compiles or reads from the cache when it is called."""
@@ -355,6 +356,14 @@ class Kernel:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._compiled or self._compile(), name)
+
+
+def _interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
+    """Return the interrupt that an error was raised from or in the course of, at any depth."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    return cause
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -92,8 +92,11 @@ def test_an_interrupt_while_a_result_is_packed_is_an_interrupt():
         kernel._compiled = pack
         return kernel
 
-    with pytest.raises(KeyboardInterrupt):
-        interrupted(KeyboardInterrupt())(())
+    twice = SystemError("returned a result with an exception set")
+    twice.__cause__ = KeyboardInterrupt()
+    for cause in (KeyboardInterrupt(), twice):
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(cause)(())
     with pytest.raises(SystemError, match="exception set"):
         interrupted(ValueError())(())
 
