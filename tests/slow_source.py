@@ -5,7 +5,7 @@ import signal
 import time
 from dataclasses import dataclass
 
-from tanbark.table.arrow_files import FileSource
+from tanbark.table.files.arrow_files import FileSource
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tanbark.table.arrow_files import FileSource
+from tanbark.table.files.arrow_files import FileSource
 
 ROOT = Path(__file__).resolve().parent.parent
 OPTIONS = {

@@ -28,8 +28,8 @@ import numpy as np
 
 from benchmarks.learners.__main__ import make_counts, score_of
 from benchmarks.learners.networks import Known, published, random_network, sample
-from tanbark.structure.greedy.cpdag_kernels import find_cpdag
 from tanbark.structure.greedy.hill_climb import learn
+from tanbark.structure.greedy.kernels.cpdag_kernels import find_cpdag
 
 NETWORKS = (
     "cancer", "earthquake", "survey", "asia", "sachs", "child", "insurance", "water", "alarm", "mildew", "hailfinder",

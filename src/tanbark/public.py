@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         cross_validate_network,
         load,
     )
-    from tanbark.estimators.scan import scan
+    from tanbark.estimators.files.scan import scan
     from tanbark.graph import Dag, Network
     from tanbark.params import K2, BDeu, DataTemperature, Hierarchical, Laplace, MEstimate, PriorCounts
     from tanbark.structure import LEARNERS

@@ -149,7 +149,7 @@ class _StopError(Exception):
 def test_an_interrupted_fit_goes_on_where_it_was(frame, tmp_path, monkeypatch):
     from tanbark.counts.partitioned import stream
 
-    monkeypatch.setattr("tanbark.table.arrow_files.PIECE_ROWS", 1)
+    monkeypatch.setattr("tanbark.table.files.arrow_files.PIECE_ROWS", 1)
     monkeypatch.setattr(Checkpoint.__init__, "__kwdefaults__", {"every": 0.0})
     path = write(frame, tmp_path / "rows.parquet", row_group_size=5)
     wanted = saved(tb.KDB().fit(path, target="class"), tmp_path / "a.json")

@@ -9,8 +9,8 @@ import pytest
 
 import tanbark as tb
 from engines import LEARNERS, mixed_table, saved, saved_without_report
-from tanbark.table.reader import RowReader
-from tanbark.table.sources import open_source
+from tanbark.table.files.reader import RowReader
+from tanbark.table.files.sources import open_source
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["whole", "gaps"])

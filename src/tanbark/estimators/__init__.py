@@ -7,6 +7,7 @@ from tanbark.lazy import lazy_names
 
 if TYPE_CHECKING:
     from tanbark.estimators.ensemble.selection import Choice
+    from tanbark.estimators.files.scan import Scan
     from tanbark.estimators.model_files.model_file import load
     from tanbark.estimators.models.aode import A2DE, AODE
     from tanbark.estimators.models.averaging import ModelAveraging
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from tanbark.estimators.reports.graph_score import graph_score
     from tanbark.estimators.reports.paired_tests import SignedRank, bayesian_signed_rank
     from tanbark.estimators.reports.validation import CrossValidation, cross_validate_network
-    from tanbark.estimators.scan import Scan
 
 __all__ = [
     "A2DE",

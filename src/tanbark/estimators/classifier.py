@@ -15,8 +15,8 @@ from tanbark.errors import ImpossibleEvidenceWarning, OptionError, warn
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, report_unseen
 from tanbark.estimators.explorer_page import ExplorerPage
+from tanbark.estimators.files.predict_file import FilePrediction
 from tanbark.estimators.fit import TableLearner
-from tanbark.estimators.predict_file import FilePrediction
 from tanbark.estimators.predict_set import SetPrediction
 from tanbark.estimators.questions.mixin import Questions
 from tanbark.estimators.reports.data_report import DataReport, make_report

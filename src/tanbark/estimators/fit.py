@@ -12,9 +12,9 @@ from tanbark.counts import CountEngine, MemoryCounts, PartitionedCounts, StoredC
 from tanbark.errors import OptionError, TableTooLargeError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder
+from tanbark.estimators.files.scan import as_scan, is_scan, note_schema, open_counts
 from tanbark.estimators.options import TableOptions
 from tanbark.estimators.reports.suspicious import check_choice
-from tanbark.estimators.scan import as_scan, is_scan, note_schema, open_counts
 from tanbark.estimators.scikit import BaseEstimator, available_if, check_is_fitted
 from tanbark.estimators.training import code_further, encode_training
 from tanbark.params import Smoothing

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from tanbark.counts.partitioned.base import Merge, PartitionedCounts, Query, Result, query_parts
 from tanbark.counts.partitioned.checkpoint import Checkpoint
 from tanbark.table import CodedTable, Schema
+from tanbark.table.files.reader import RowReader
+from tanbark.table.files.sources import Source
 from tanbark.table.observe import Observed
-from tanbark.table.reader import RowReader
-from tanbark.table.sources import Source
 
 FAN_IN = 8  # results that one task merges
 OUT_OF_MEMORY = "A worker ran out of memory. Give workers more memory, or make partitions or batch_rows smaller."

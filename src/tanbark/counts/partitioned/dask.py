@@ -12,9 +12,9 @@ import numpy as np
 
 from tanbark.counts.partitioned.cluster import FAN_IN, OUT_OF_MEMORY, Job, fold
 from tanbark.errors import ClusterError, MissingPackageError, TanbarkError
-from tanbark.table.arrow_files import raw_batch
+from tanbark.table.files.arrow_files import raw_batch
+from tanbark.table.files.sources import slices
 from tanbark.table.raw import RawTable
-from tanbark.table.sources import slices
 
 PATIENCE = 30.0  # seconds without a scheduler or any worker after which a job fails
 PAUSED = (

@@ -21,7 +21,7 @@ import numpy as np
 from tanbark.counts.partitioned.base import rows_changed
 from tanbark.counts.partitioned.cluster import FAN_IN, OUT_OF_MEMORY, Job, fold
 from tanbark.errors import ClusterError, InputError, MissingPackageError, TanbarkError
-from tanbark.table.arrow_files import arrow, raw_batch
+from tanbark.table.files.arrow_files import arrow, raw_batch
 from tanbark.table.raw import RawTable
 
 RESULT_SCHEMA = "number long, result binary"

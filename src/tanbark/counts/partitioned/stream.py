@@ -14,7 +14,7 @@ from tanbark.counts.partitioned.checkpoint import Checkpoint
 from tanbark.counts.partitioned.row_cache import RowCache
 from tanbark.machine import read_ahead, thread_count
 from tanbark.table import CodedTable, Schema
-from tanbark.table.reader import RowReader
+from tanbark.table.files.reader import RowReader
 
 CODED_COST = 0.5  # nanoseconds to read a code back
 CACHE_FRACTION = 4  # coded rows may take one part in so many of max_memory

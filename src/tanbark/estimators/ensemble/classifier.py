@@ -16,11 +16,11 @@ from tanbark.errors import OptionError, find
 from tanbark.estimators import inputs
 from tanbark.estimators.classifier import Absent, TablePredictor
 from tanbark.estimators.ensemble.pooled import Plan, Pooled
+from tanbark.estimators.files.scan import as_scan, is_scan, open_counts
 from tanbark.estimators.parts.discretizers import GridDiscretizer, find_cutter
 from tanbark.estimators.questions.model import Asked
 from tanbark.estimators.reports.explain import Explained
 from tanbark.estimators.reports.suspicious import check_choice
-from tanbark.estimators.scan import as_scan, is_scan, open_counts
 from tanbark.estimators.scikit import check_is_fitted
 from tanbark.estimators.training import encode_training
 from tanbark.graph import Network

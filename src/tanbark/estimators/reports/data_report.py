@@ -229,8 +229,8 @@ def describe(
     >>> describe(rows, [k % 3 // 2 for k in range(40)]).left_out
     ['x0']
     """
+    from tanbark.estimators.files.scan import as_scan, is_scan, open_counts
     from tanbark.estimators.models.fixed import NaiveBayes
-    from tanbark.estimators.scan import as_scan, is_scan, open_counts
     from tanbark.estimators.training import encode_training
 
     model = NaiveBayes(discretize=discretize, categorical_features=categorical_features, n_jobs=n_jobs)

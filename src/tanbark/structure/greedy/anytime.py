@@ -66,8 +66,8 @@ class OrderSearch:
 
     def _expand_promising(self, chosen: Integers) -> None:
         """Count the neighbours of the best parent set of each column that its order does not allow."""
-        from tanbark.structure.greedy import climb_kernels as kernels
-        from tanbark.structure.greedy.set_kernels import list_promising
+        from tanbark.structure.greedy.kernels import climb_kernels as kernels
+        from tanbark.structure.greedy.kernels.set_kernels import list_promising
 
         sets = self._sets
         if sets.counter is None:
@@ -104,7 +104,7 @@ class OrderSearch:
 
         Sets are counted on the way where a kernel can.
         """
-        from tanbark.structure.greedy import climb_kernels, order_kernels
+        from tanbark.structure.greedy.kernels import climb_kernels, order_kernels
 
         sets = self._sets
         call = (sets.lists, self._order, perturbations, strength, self._least, self._state)

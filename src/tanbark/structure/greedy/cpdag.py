@@ -56,7 +56,7 @@ class ClassClimb:
     """
 
     def __init__(self, gains: Gains, rules: Rules, start: Bools, score: float) -> None:
-        from tanbark.structure.greedy import cpdag_kernels as kernels
+        from tanbark.structure.greedy.kernels import cpdag_kernels as kernels
 
         self._gains_of, self._rules = GainCache(gains, len(start)), rules
         self._limits = kernels.Limits(
@@ -66,14 +66,14 @@ class ClassClimb:
         self._enter(start)
 
     def _enter(self, arcs: Bools) -> None:
-        from tanbark.structure.greedy import cpdag_kernels as kernels
+        from tanbark.structure.greedy.kernels import cpdag_kernels as kernels
 
         self._arcs, rules = arcs, self._rules
         self._cpdag = kernels.find_cpdag(arcs, rules.fixed | ~rules.allowed.T)
 
     def propose(self, tabu: Collection[Hashable]) -> Move | None:
         """Return the best move from any member; the change is the graph after it."""
-        from tanbark.structure.greedy import cpdag_kernels as kernels
+        from tanbark.structure.greedy.kernels import cpdag_kernels as kernels
 
         rules = self._rules
         long = len(self._cpdag) >= MANY_COLUMNS

@@ -18,7 +18,7 @@ from tanbark.counts.bitsets import PackedRows
 from tanbark.counts.column_sets import ColumnSets
 from tanbark.errors import find
 from tanbark.scores import FAMILY_SCORES
-from tanbark.structure.greedy import layout as field
+from tanbark.structure.greedy.kernels import layout as field
 
 Family = tuple[int, tuple[int, ...]]
 
@@ -34,7 +34,7 @@ EQUIVALENT = frozenset({"aic", "bic", "bdeu"})  # the same for all DAGs of an eq
 @cache
 def n_log_n(size: int = LOOKED_UP) -> Floats:
     """List n ln n of small counts."""
-    from tanbark.structure.greedy.gain_kernels import list_n_log_n
+    from tanbark.structure.greedy.kernels.gain_kernels import list_n_log_n
 
     return list_n_log_n(size)  # type: ignore[no-any-return]  # a compiled function has no types
 
@@ -112,7 +112,7 @@ class Gains:
         """Return what kernels count and score families with; None where tables have to be asked for."""
         if self._packed is None or self._name not in field.PENALTIES:
             return None
-        from tanbark.structure.greedy import climb_kernels, family_kernels
+        from tanbark.structure.greedy.kernels import climb_kernels, family_kernels
 
         scoring = family_kernels.make_scoring(self._name, self._ess, self._counts.total, n_log_n(self._looked_up))
         cells = family_kernels.make_cells(self._packed)
@@ -172,7 +172,7 @@ class Gains:
         cells = shapes.prod(axis=1)
         starts = np.cumsum(cells) - cells
         if self._name in field.PENALTIES:
-            from tanbark.structure.greedy.gain_kernels import flat_scores
+            from tanbark.structure.greedy.kernels.gain_kernels import flat_scores
 
             masses = field.family_masses(self._name, shapes, self._ess)
             penalty = field.PENALTIES[self._name]
@@ -212,7 +212,7 @@ class Gains:
 
     def _score_families(self, families: list[Family], rows: Floats) -> None:
         """Fill in the gains of families with parents: of all candidates, and of the removal of each parent."""
-        from tanbark.structure.greedy.gain_kernels import lay_out_families
+        from tanbark.structure.greedy.kernels.gain_kernels import lay_out_families
 
         numbers = np.array([number for number, (_, parents) in enumerate(families) if parents], np.int64)
         step = max(1, BATCH_TABLES // len(self._states))
@@ -250,7 +250,7 @@ class Gains:
             return found
         flat = self._counts.flat_tables(sets)
         if self._name in field.PENALTIES:
-            from tanbark.structure.greedy import gain_kernels
+            from tanbark.structure.greedy.kernels import gain_kernels
 
             masses = field.prior_masses(self._name, layout, self._ess)
             gain_kernels.flat_gains(flat, layout, masses, field.PENALTIES[self._name], n_log_n(), found)

@@ -103,7 +103,7 @@ class GraphClimb(MovingGraph):
 
     def propose(self, tabu: Collection[Hashable]) -> Move | None:
         """Return the best move to a graph that is not tabu."""
-        from tanbark.structure.greedy.move_kernels import best_graph_move
+        from tanbark.structure.greedy.kernels.move_kernels import best_graph_move
 
         rules = self.rules
         gain, kind, x, y, self.tried = best_graph_move(

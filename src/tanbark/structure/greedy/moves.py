@@ -38,7 +38,7 @@ class MovingGraph:
 
     def move(self, kind: int, x: int, y: int) -> None:
         """Add, delete or reverse the arc x -> y."""
-        from tanbark.structure.greedy import move_kernels as kernels
+        from tanbark.structure.greedy.kernels import move_kernels as kernels
 
         if kind == ADD:
             kernels.connect(self.arcs, self.reach, x, y)

@@ -17,7 +17,7 @@ from tanbark.structure.rules import Rules, parents_in
 from tanbark.structure.trace import Trace
 
 if TYPE_CHECKING:
-    from tanbark.structure.greedy.set_kernels import SetList
+    from tanbark.structure.greedy.kernels.set_kernels import SetList
 
 Words = NDArray[np.uint64]
 
@@ -45,7 +45,7 @@ class ParentSets:
 
     def _make_lists(self, room: int) -> SetList:
         """Make empty lists that have room for some sets of each column."""
-        from tanbark.structure.greedy.set_kernels import SetList
+        from tanbark.structure.greedy.kernels.set_kernels import SetList
 
         n, words = self._n, (self._n + 63) // 64
         return SetList(
@@ -72,7 +72,7 @@ class ParentSets:
             lists.counted[:, 0] = True
             self.expand(least, lists.score[:, 0].tolist())
             return
-        from tanbark.structure.greedy import climb_kernels as kernels
+        from tanbark.structure.greedy.kernels import climb_kernels as kernels
 
         bound = fixed.any(axis=0)
         self._roots, scores = np.empty((n, n)), np.empty(n)
@@ -87,7 +87,7 @@ class ParentSets:
 
         Returns the local optimum, and an order in which parents come before children: that of their ancestors' number.
         """
-        from tanbark.structure.greedy import climb_kernels as kernels
+        from tanbark.structure.greedy.kernels import climb_kernels as kernels
 
         n, begun = self._n, perf_counter()
         same = (start == self._rules.fixed).all(axis=0)
@@ -121,7 +121,7 @@ class ParentSets:
 
     def expand(self, families: Sequence[Family], scores: Sequence[float]) -> None:
         """Ask for the neighbours of families whose scores are known, and add them."""
-        from tanbark.structure.greedy.set_kernels import insert_neighbours
+        from tanbark.structure.greedy.kernels.set_kernels import insert_neighbours
 
         member = np.zeros((len(families), self._n), bool)
         for mine, (_, parents) in zip(member, families, strict=True):

@@ -9,8 +9,8 @@ from pytest import approx
 from strategies import make_table
 from tanbark.counts import MemoryCounts
 from tanbark.structure.greedy.gains import Gains
+from tanbark.structure.greedy.kernels.set_kernels import list_promising
 from tanbark.structure.greedy.parent_sets import ParentSets
-from tanbark.structure.greedy.set_kernels import list_promising
 from tanbark.structure.rules import make_rules
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from tanbark.structure.greedy import order_kernels as kernels
-from tanbark.structure.greedy import set_kernels
-from tanbark.structure.greedy.set_kernels import SetList
+from tanbark.structure.greedy.kernels import order_kernels as kernels
+from tanbark.structure.greedy.kernels import set_kernels
+from tanbark.structure.greedy.kernels.set_kernels import SetList
 
 
 def random_lists(seed, n=5, most=8):

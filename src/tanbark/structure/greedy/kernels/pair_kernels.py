@@ -8,9 +8,9 @@ from tanbark.arrays import Array
 from tanbark.counts.bitsets import PackedRows
 from tanbark.counts.kernels import popcount
 from tanbark.machine import kernel
-from tanbark.structure.greedy import layout as field
-from tanbark.structure.greedy.family_kernels import K2, Scoring, base_of, mass_of, penalty_of, term_of, terms_of
-from tanbark.structure.greedy.gain_kernels import table_gain
+from tanbark.structure.greedy.kernels import layout as field
+from tanbark.structure.greedy.kernels.family_kernels import K2, Scoring, base_of, mass_of, penalty_of, term_of, terms_of
+from tanbark.structure.greedy.kernels.gain_kernels import table_gain
 
 
 @kernel

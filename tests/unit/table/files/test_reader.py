@@ -4,8 +4,8 @@ import pytest
 
 from tanbark.errors import InputError
 from tanbark.table import Column, Schema
-from tanbark.table.reader import RowReader
-from tanbark.table.sources import open_source
+from tanbark.table.files.reader import RowReader
+from tanbark.table.files.sources import open_source
 
 FRAME = pd.DataFrame({
     "x": ["a", "b", None, "a"], "n": [1, 2, 1, 2], "y": ["no", "yes", "no", "yes"], "w": [1.0, 0.0, 2.0, 0.5],

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tanbark.table.files.sources import Piece, Source
 from tanbark.table.raw import NumberBlock, RawTable
-from tanbark.table.sources import Piece, Source
 
 BYTE = np.iinfo(np.int8)
 

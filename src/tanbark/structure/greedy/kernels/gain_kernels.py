@@ -1,6 +1,6 @@
 """Compiled gains of candidate parents, from many contingency tables in one flat array.
 
-The tables are described by the rows of a layout, see :mod:`tanbark.structure.greedy.layout`.
+The tables are described by the rows of a layout, see :mod:`tanbark.structure.greedy.kernels.layout`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
-from tanbark.structure.greedy import layout as field
+from tanbark.structure.greedy.kernels import layout as field
 
 TOO_LARGE = 1 << 40  # sizes of tables are clipped here, so that they do not overflow
 ADDED, REMOVED = 1, -1  # the sign of a gain: of a candidate, or of the removal of a parent

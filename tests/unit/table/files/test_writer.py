@@ -4,7 +4,7 @@ import pytest
 
 from tanbark.errors import OptionError
 from tanbark.table import read_table
-from tanbark.table.writer import NoRowsError, column_values, write_batches
+from tanbark.table.files.writer import NoRowsError, column_values, write_batches
 
 READERS = {"parquet": pd.read_parquet, "csv": pd.read_csv, "arrow": pd.read_feather, "feather": pd.read_feather}
 

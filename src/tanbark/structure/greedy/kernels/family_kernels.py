@@ -15,8 +15,8 @@ from tanbark.arrays import Array
 from tanbark.counts.bitsets import ALL_ROWS, PackedRows
 from tanbark.counts.kernels import popcount
 from tanbark.machine import kernel
-from tanbark.structure.greedy import layout as field
-from tanbark.structure.greedy.gain_kernels import TOO_LARGE, log_gamma, table_gain
+from tanbark.structure.greedy.kernels import layout as field
+from tanbark.structure.greedy.kernels.gain_kernels import TOO_LARGE, log_gamma, table_gain
 
 MOST_BIT_CELLS = 512  # joint states of a family whose bitsets are made; larger ones are counted row by row
 MOST_WORDS = 1 << 18  # of these bitsets together

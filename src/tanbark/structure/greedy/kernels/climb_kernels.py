@@ -14,12 +14,18 @@ from tanbark.arrays import ROUNDING, TIE, Array
 from tanbark.counts.bitsets import PackedRows
 from tanbark.machine import kernel
 from tanbark.stopping import stopping
-from tanbark.structure.greedy.family_kernels import Cells, Scoring, family_gains
-from tanbark.structure.greedy.move_kernels import best_graph_move, connect, disconnect
+from tanbark.structure.greedy.kernels.family_kernels import Cells, Scoring, family_gains
+from tanbark.structure.greedy.kernels.move_kernels import best_graph_move, connect, disconnect
+from tanbark.structure.greedy.kernels.order_kernels import search_orders
+from tanbark.structure.greedy.kernels.pair_kernels import pair_gains
+from tanbark.structure.greedy.kernels.set_kernels import (
+    SetList,
+    insert_neighbours,
+    list_promising,
+    members_of,
+    toggle_member,
+)
 from tanbark.structure.greedy.moves import ADD, REVERSE
-from tanbark.structure.greedy.order_kernels import search_orders
-from tanbark.structure.greedy.pair_kernels import pair_gains
-from tanbark.structure.greedy.set_kernels import SetList, insert_neighbours, list_promising, members_of, toggle_member
 
 DONE, FULL, PAUSED = range(3)  # why a kernel returned: nothing is left to do, lists are full, or it took a while
 WHILE = 1 << 25  # codes that are looked at before a pause; less than a tenth of a second

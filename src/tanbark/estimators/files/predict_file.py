@@ -13,12 +13,12 @@ import numpy as np
 
 from tanbark.errors import InputError
 from tanbark.estimators.encoding import report_unseen
-from tanbark.estimators.scan import open_rows
+from tanbark.estimators.files.scan import open_rows
 from tanbark.estimators.scikit import check_is_fitted
 from tanbark.machine import read_ahead, thread_count
+from tanbark.table.files.sources import Piece, Source
+from tanbark.table.files.writer import NoRowsError, column_values, write_batches
 from tanbark.table.raw import RawTable
-from tanbark.table.sources import Piece, Source
-from tanbark.table.writer import NoRowsError, column_values, write_batches
 
 BATCH_ROWS = 1 << 16
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tanbark.errors import InputError
-from tanbark.table.sources import open_source, slices
+from tanbark.table.files.sources import open_source, slices
 
 FRAME = pd.DataFrame({"n": [1, 2, 3, 4, 5], "t": ["a", "b", "a", None, "b"]})
 TABLE = pa.Table.from_pandas(FRAME, preserve_index=False)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tanbark.structure.greedy.layout import (
+from tanbark.structure.greedy.kernels.layout import (
     FIELDS,
     INNER,
     INNER_STEP,

@@ -6,8 +6,8 @@ import pytest
 from pyarrow import csv
 
 import tanbark as tb
-from tanbark.table.remembered import RememberedSource
-from tanbark.table.sources import open_source
+from tanbark.table.files.remembered import RememberedSource
+from tanbark.table.files.sources import open_source
 
 
 class Counted:
@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_read_again(file):
 
 @pytest.mark.parametrize("memory", [1 << 20, 1 << 29])
 def test_models_do_not_depend_on_it(file, memory, monkeypatch):
-    from tanbark.estimators import scan
+    from tanbark.estimators.files import scan
 
     found = tb.TAN().fit(tb.scan(file, target="class", max_memory=memory))
     monkeypatch.setattr(scan, "REMEMBERED", 1 << 40)

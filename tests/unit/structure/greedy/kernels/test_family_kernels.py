@@ -6,8 +6,9 @@ from pytest import approx
 
 from strategies import make_table
 from tanbark.counts import MemoryCounts, memory
-from tanbark.structure.greedy import ban, family_kernels, hill_climb, pair_kernels
+from tanbark.structure.greedy import ban, hill_climb
 from tanbark.structure.greedy.gains import Gains
+from tanbark.structure.greedy.kernels import family_kernels, pair_kernels
 from tanbark.structure.rules import make_rules
 
 STATES = (2, 3, 14, 4, 2, 3)

@@ -26,10 +26,10 @@ from tanbark.estimators.reports import suspicious
 from tanbark.estimators.reports.suspicious import Seen
 from tanbark.table import Column, Level, Schema
 from tanbark.table.discretize import CUTTERS
+from tanbark.table.files.reader import RowReader
+from tanbark.table.files.remembered import RememberedSource
+from tanbark.table.files.sources import FrameSource, Source, open_source
 from tanbark.table.observe import Observed
-from tanbark.table.reader import RowReader
-from tanbark.table.remembered import RememberedSource
-from tanbark.table.sources import FrameSource, Source, open_source
 
 REMEMBERED = 2  # rows that were looked at may take one part in so many of max_memory until they are coded
 MAX_MEMORY = 1 << 29

@@ -1,6 +1,6 @@
 """Compiled search over orders of the columns, where every column takes its best parent set among the columns before it.
 
-The parent sets are the lists of :mod:`tanbark.structure.greedy.set_kernels`.
+The parent sets are the lists of :mod:`tanbark.structure.greedy.kernels.set_kernels`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.machine import kernel
 from tanbark.stopping import stopping
-from tanbark.structure.greedy.set_kernels import SetList, has, is_subset, toggle_member
+from tanbark.structure.greedy.kernels.set_kernels import SetList, has, is_subset, toggle_member
 
 
 class Order(NamedTuple):

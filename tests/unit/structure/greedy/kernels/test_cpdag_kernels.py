@@ -6,8 +6,8 @@ import pytest
 import naive_search
 from strategies import make_table
 from tanbark.counts import MemoryCounts
-from tanbark.structure.greedy import cpdag_kernels as kernels
 from tanbark.structure.greedy.gains import Gains
+from tanbark.structure.greedy.kernels import cpdag_kernels as kernels
 
 NAMES = ("x0", "x1", "x2", "class")
 ALL = list(naive_search.all_dags(NAMES))

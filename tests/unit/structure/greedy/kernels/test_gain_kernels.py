@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 
 from tanbark.counts.column_sets import ColumnSets
-from tanbark.structure.greedy import layout as fields
-from tanbark.structure.greedy.gain_kernels import lay_out_families, list_n_log_n
+from tanbark.structure.greedy.kernels import layout as fields
+from tanbark.structure.greedy.kernels.gain_kernels import lay_out_families, list_n_log_n
 
 STATES = np.array([2, 3, 4, 2])
 

@@ -7,8 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tanbark.errors import InputError, MissingPackageError
-from tanbark.table import arrow_files, read_table
-from tanbark.table.arrow_files import FileSource, arrow, cut_batches, open_files, raw_batch, read_batch, spool
+from tanbark.table import read_table
+from tanbark.table.files import arrow_files
+from tanbark.table.files.arrow_files import FileSource, arrow, cut_batches, open_files, raw_batch, read_batch, spool
 
 FRAME = pd.DataFrame({"a": ["1", "2", "x"], "b": [1.5, None, 2.5]})
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tanbark.errors import InputError, find
 from tanbark.files import atomic_path
-from tanbark.table.arrow_files import arrow
+from tanbark.table.files.arrow_files import arrow
 from tanbark.table.raw import RawTable
 
 ENDINGS = {".parquet": "parquet", ".csv": "csv", ".arrow": "arrow", ".feather": "arrow"}

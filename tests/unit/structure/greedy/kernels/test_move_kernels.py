@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tanbark.structure.greedy import move_kernels as kernels
+from tanbark.structure.greedy.kernels import move_kernels as kernels
 from tanbark.structure.greedy.moves import MovingGraph, best_move, reachable
 from tanbark.structure.rules import Rules
 

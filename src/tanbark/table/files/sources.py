@@ -16,8 +16,8 @@ import narwhals as nw
 import numpy as np
 
 from tanbark.errors import InputError
-from tanbark.table.arrow_files import Piece as Piece
-from tanbark.table.arrow_files import cut_batches, is_record_batch, label_type_of, open_files, raw_batch, spool
+from tanbark.table.files.arrow_files import Piece as Piece
+from tanbark.table.files.arrow_files import cut_batches, is_record_batch, label_type_of, open_files, raw_batch, spool
 from tanbark.table.raw import RawTable
 
 

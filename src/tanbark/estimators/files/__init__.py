@@ -1,0 +1,1 @@
+"""Learning from files and other sources of rows, and prediction from file to file."""

@@ -1,0 +1,1 @@
+"""Rows in files and other sources: opened, read batch by batch, remembered, written."""
