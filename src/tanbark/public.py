@@ -148,7 +148,7 @@ PLACES = {
         "SparseCandidateGBN SuperParentTAN TextNaiveBayes UniformDiscretizer WrapperKDB arc_report "
         "compare_scores cross_validate_network load"
     ),
-    "estimators.scan": "scan",
+    "estimators.files.scan": "scan",
     "graph": "Dag Network",
     "params": "K2 BDeu DataTemperature Hierarchical Laplace MEstimate PriorCounts",
     "structure": "LEARNERS",
