@@ -152,7 +152,7 @@ PLACES = {
     "reports.graph_score": "graph_score",
     "reports.paired_tests": "SignedRank bayesian_signed_rank",
     "reports.validation": "CrossValidation cross_validate_network",
-    "scan": "Scan",
+    "files.scan": "Scan",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, PLACES)
