@@ -1,4 +1,4 @@
-"""Which cells the study runs, the cheap and telling ones first, and which it leaves out because they cost too much."""
+"""Which cells the study runs, the cheap and telling ones first."""
 
 from __future__ import annotations
 
