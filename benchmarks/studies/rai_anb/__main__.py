@@ -26,7 +26,6 @@ def main() -> None:
     parser.add_argument("--methods", nargs="*", choices=methods.ALL, help="only these methods")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no cell after as many")
-    parser.add_argument("--all", action="store_true", help="also the cells that take most of the time")
     options = parser.parse_args()
     if options.what == "page":
         from benchmarks.studies.rai_anb import page
@@ -38,7 +37,7 @@ def main() -> None:
         return
     chosen = [
         cell
-        for cell in plan.cells(data.paper_tables(options.data), everything=options.all)
+        for cell in plan.cells(data.paper_tables(options.data))
         if (not options.sets or cell.name in options.sets) and (not options.methods or cell.method in options.methods)
     ]
     cells.run_all(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import subprocess
 from pathlib import Path
@@ -24,21 +23,19 @@ AUGMENTED = ("Naive Bayes", "TAN", "TAN-aCLL", "RAI-ANB")
 SIZES = ("seconds", "cpu", "max_parents", "blanket_edges", "edges", "class_parents", "splits", "tests")
 
 
-def collect(folder: Path, path: Path, first: dict) -> dict:
-    """Gather everything that the page shows, and where it comes from; ``first`` is the run of one shuffle."""
+def collect(folder: Path, path: Path) -> dict:
+    """Gather everything that the page shows, and where it comes from."""
     tables, done = data.paper_tables(folder), cells.load(path)
-    small = [one_set(folder, row, done, first["small"]) for row in tables["table_1"]["rows"]]
-    large = [one_set(folder, row, done, first["large"]) for row in tables["table_3"]["rows"] if row["file"]]
+    small = [one_set(folder, row, done) for row in tables["table_1"]["rows"]]
+    large = [one_set(folder, row, done) for row in tables["table_3"]["rows"] if row["file"]]
     others = {name: averages_of(done, name) for name in data.OTHERWISE}
     whole = {f"{name} {method}": found for (name, method, fold, _), found in done.items() if fold == cells.WHOLE}
     return {
         "command": "python -m benchmarks.studies.rai_anb run, then page", "seeds": list(plan.SEEDS), **origin(),
-        "first": {key: first[key] for key in ("commit", "seed", "versions")} | {"again": again(small + large, first)},
         "small": small, "large": large, "otherwise": {name: found for name, found in others.items() if found},
         "paper": {name: tables[name] for name in ("table_1", "table_2", "table_3", "table_4", "table_5")},
         "summary": {"small": summary(small, tables["table_1"]), "large": summary(large, tables["table_3"])},
-        "whole": whole if len(whole) == len(first["whole"]) else first["whole"],
-        "whole_is_first": len(whole) != len(first["whole"]),
+        "whole": whole,
         "optimal": optimal(folder, done), "pooled": readings.pooled(tables, small),
         "exact": readings.exact(done, tables), "orders": readings.orders(done, tables),
         "starts": readings.starts(done, tables, small), "labels": readings.labels(done, tables),
@@ -60,20 +57,11 @@ def commit() -> str:
     return told.stdout.strip() or "unknown"
 
 
-def read_first(docs: Path) -> dict:
-    """Read the earlier run: one shuffle of every method on every set."""
-    return json.loads((docs / "numbers" / "rai_anb_first.json").read_text())
-
-
-def one_set(folder: Path, row: dict, done: dict, first: list[dict]) -> dict:
-    """Average folds and shuffles of every method on a data set; what was not run again comes from the first run."""
+def one_set(folder: Path, row: dict, done: dict) -> dict:
+    """Average folds and shuffles of every method on a data set."""
     table, name = data.read(folder, row["file"]), row["file"]
     size = {"rows": table.n_rows, "variables": len(table.schema.names), "classes": table.schema.cardinalities[-1]}
     found = averages_of(done, name)
-    (earlier,) = [one["methods"] for one in first if one["set"] == name]
-    for method in row["accuracy"]:
-        if method not in found and name not in data.CODES:
-            found[method] = {**earlier[method], "shuffles": 1, "first": True}
     return {
         "set": name, "paper_name": row["dataset"], **size, "hash": data.file_hash(folder, name),
         "matches": all(row[key] == value for key, value in size.items()),
@@ -95,7 +83,7 @@ def averages(done: dict, name: str, method: str) -> dict:
     shares = [key(folds) for folds in runs.values()]
     found = {
         "accuracy": mean(shares), "sd": stdev(shares) if len(shares) > 1 else 0.0, "shuffles": len(shares),
-        "lowest": min(shares), "highest": max(shares), "first_seed": shares[0],
+        "lowest": min(shares), "highest": max(shares),
     }  # fmt: skip
     every = [fold for folds in runs.values() for fold in folds]
     for smoothing in ("half", "one", "family"):
@@ -103,18 +91,6 @@ def averages(done: dict, name: str, method: str) -> dict:
             found[f"accuracy_{smoothing}"] = mean([fold[f"correct_{smoothing}"] / fold["test"] for fold in every])
     found |= {name: mean([fold[name] for fold in every]) for name in SIZES if name in every[0]}
     return {name: round(value, 6) for name, value in found.items()}
-
-
-def again(sets: list[dict], first: dict) -> dict:
-    """Compare what was run again with the first run, shuffle by shuffle: the same seed must give the same accuracy."""
-    earlier = {one["set"]: one["methods"] for one in first["small"] + first["large"]}
-    apart = [
-        abs(told["first_seed"] - earlier[one["set"]][method]["accuracy"])
-        for one in sets
-        for method, told in one["methods"].items()
-        if "first" not in told and one["set"] not in data.CODES and method not in POOLED
-    ]
-    return {"cells": len(apart), "equal": sum(gap < 1e-6 for gap in apart), "most": round(max(apart, default=0.0), 6)}
 
 
 def summary(sets: list[dict], printed: dict) -> dict:

@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 def write(folder: Path, path: Path, docs: Path) -> None:
     """Gather the numbers, and write them and the page."""
-    found = gathered.collect(folder, path, gathered.read_first(docs))
+    found = gathered.collect(folder, path)
     for place, text in (
         (docs / "numbers" / "rai_anb.json", json.dumps(found, indent=1) + "\n"), (docs / "rai_anb.md", render(found)),
     ):  # fmt: skip
@@ -29,7 +29,7 @@ def write(folder: Path, path: Path, docs: Path) -> None:
 def render(found: dict) -> str:
     """Put the tables and single figures into the prose."""
     parts = {
-        "made": made(found), "again": tables.again(found), "shuffled": tables.shuffled(found),
+        "made": made(found), "shuffled": tables.shuffled(found),
         "columns_1": tables.columns(found, "small"), "columns_3": tables.columns(found, "large"),
         "near_1": tables.near(found, "small"), "near_3": tables.near(found, "large"),
         "sizes_agree": tables.sizes_agree(found), "p_1": tables.p_values(found, "small", "table_1"),

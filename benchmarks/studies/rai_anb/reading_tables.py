@@ -18,7 +18,7 @@ def parts(found: dict) -> dict[str, str]:
     return {
         "pooled": pooled(found), "pooled_sets": ", ".join(found["pooled"]["sets"]),
         "pooled_chance": f"{found['pooled']['by_chance']:.1f}",
-        "exact_rms": exact_rms(found), "exact_sets": exact_sets(found), "exact_left": exact_left(found),
+        "exact_rms": exact_rms(found), "exact_sets": exact_sets(found), "exact_shuffles": exact_shuffles(found),
         "otherwise": otherwise(found), "orders": orders(found), "orders_sum": orders_sum(found),
         "starts_rms": starts_rms(found), "starts_sets": starts_sets(found), "labels": labels(found),
         "tan": tan(found), "tan_groups": tan_groups(found),
@@ -59,10 +59,14 @@ def exact_sets(found: dict) -> str:
     return markdown(["", "shuffles", *READINGS, "paper"], rows)
 
 
-def exact_left(found: dict) -> str:
-    """The sets without two shuffles of the exact searches."""
-    done = {one["set"] for one in found["exact"]["sets"]}
-    return ", ".join(one["set"] for one in found["small"] if one["set"] not in done) or "none"
+def exact_shuffles(found: dict) -> str:
+    """Name how many sets the readings were tried on, with how many shuffles, and which were left out."""
+    tried = {one["set"]: one["methods"]["exact-ANB"]["shuffles"] for one in found["exact"]["sets"]}
+    times = sorted(set(tried.values()))
+    shuffles = str(times[0]) if len(times) == 1 else f"{times[0]} to {times[-1]}"
+    left = [one["set"] for one in found["small"] if one["set"] not in tried]
+    every = f"all {len(tried)} sets" if not left else f"{len(tried)} sets (without {', '.join(left)})"
+    return f"{every}, {shuffles} shuffles each"
 
 
 def otherwise(found: dict) -> str:

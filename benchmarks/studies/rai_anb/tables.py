@@ -27,14 +27,6 @@ def paper_rows(found: dict, table: str) -> dict:
     return {row["file"]: row for row in found["paper"][table]["rows"] if row["file"]}
 
 
-def again(found: dict) -> str:
-    """Say how much of the first run was run again, with what result."""
-    told = found["first"]["again"]
-    same = f"{told['equal']} of {told['cells']} were the same to the last digit"
-    apart = "" if told["equal"] == told["cells"] else f", the others at most {told['most']:.4f} apart"
-    return f"{same}{apart}.{' Table 5 is from the first run.' if found['whole_is_first'] else ''}"
-
-
 def shuffled(found: dict) -> str:
     """Say how often each set was shuffled."""
     groups: dict[str, list[str]] = {}
@@ -43,8 +35,6 @@ def shuffled(found: dict) -> str:
         exact = [times[m] for m in ("exact-GBN", "exact-ANB") if m in times]
         others = [t for m, t in times.items() if not m.startswith("exact")]
         key = f"{min(others)}" + (f", exact {min(exact)}" if exact else "")
-        if any("first" in told for told in one["methods"].values()):
-            key += " (in part from the first run)"
         groups.setdefault(key, []).append(one["set"])
     rows = [[key, ", ".join(names)] for key, names in sorted(groups.items(), key=str)]
     return markdown(["shuffles", "sets"], rows, words=True)
