@@ -27,8 +27,8 @@ N_LOG_N, BDEU, K2 = range(3)  # what a cell adds to a score
 class Scoring(NamedTuple):
     """How a table is scored: the terms of its cells, the penalty, the terms that are known.
 
-    ``log_rows`` is half the logarithm of the rows, which is BIC's cost of a parameter. ``memo[slot]`` holds the terms of
-    small counts for the prior mass whose table has ``sizes[slot]`` cells, NaN where a term is not known yet, and
+    ``log_rows`` is half the logarithm of the rows, which is BIC's cost of a parameter. ``memo[slot]`` holds the terms
+    of small counts for the prior mass whose table has ``sizes[slot]`` cells, NaN where a term is not known yet, and
     ``bases[slot]`` is ln Gamma of that mass. Where terms are n ln n, there is one slot, and all of its terms are known.
     """
 
@@ -44,9 +44,9 @@ class Scoring(NamedTuple):
 class Cells(NamedTuple):
     """Room for the cells of a family, which are listed by their configuration and state.
 
-    ``total`` is the weight of a cell, ``config`` its configuration, ``bits`` where its bitset is in ``held``, or -1; its
-    rows are the ``n_rows`` from ``begin`` on in ``rows``, or ``begin`` is -1. ``key`` and ``place`` number the rows,
-    ``dense`` has the weights of all joint states, and ``buffer`` is for those of the levels of a candidate.
+    ``total`` is the weight of a cell, ``config`` its configuration, ``bits`` where its bitset is in ``held``, or -1;
+    its rows are the ``n_rows`` from ``begin`` on in ``rows``, or ``begin`` is -1. ``key`` and ``place`` number the
+    rows, ``dense`` has the weights of all joint states, and ``buffer`` is for those of the levels of a candidate.
     """
 
     total: Array

@@ -70,12 +70,10 @@ def best_graph_move(
 @kernel
 def _may_reverse(arcs: Array, reach: Array, allowed: Array, room: Array, x: int, y: int) -> bool:
     """Return whether the arc x -> y may be reversed: no path leads from x to y beside it."""
-    if not allowed[y, x] or room[x] == 0:
-        return False
+    found = allowed[y, x] and room[x] > 0
     for z in range(len(arcs)):
-        if arcs[x, z] and reach[z, y]:
-            return False
-    return True
+        found &= not (arcs[x, z] and reach[z, y])
+    return bool(found)
 
 
 @kernel

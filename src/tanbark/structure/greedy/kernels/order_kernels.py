@@ -218,9 +218,9 @@ def search_orders(
 ) -> tuple[float, Array, Array]:
     """Ascend from an order, then again from the best one after a few random moves; return the best score found.
 
-    Returns also the order and the parent set of every column. The order to begin from has the ends of required arcs in
-    their order, and so have all others. ``strength`` is the most random moves of a perturbation,
-    ``state`` that of the random numbers, which is advanced.
+    Returns also the last order with that score, and the parent set of every column. The order to begin from has the
+    ends of required arcs in their order, and so have all others. ``strength`` is the most random moves of a
+    perturbation, ``state`` that of the random numbers, which is advanced.
     """
     n = len(columns)
     order = begin_order(columns, sets.bits.shape[2])
@@ -236,8 +236,7 @@ def search_orders(
             v = _draw(state, n)
             _move(order, v, _nearest(order, sets.fixed, v, _draw(state, n)))
         total = _ascend(sets, order, least, state)
-        if total >= best - least:  # equally good orders are entered too, so that the search does not stay at one
-            kept[:] = order.columns
-        if total > best + least:
-            best, chosen = total, order.chosen.copy()
+        if total >= best - least:  # equally good orders are entered too, for the sake of their parent sets
+            kept[:], chosen[:] = order.columns, order.chosen
+            best = max(best, total)
     return best, kept, chosen
