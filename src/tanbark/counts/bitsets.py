@@ -80,5 +80,6 @@ def pack(
     def work(low: int, high: int) -> None:
         kernels.pack_bits(codes[low:high], place, first[low:high], n_states[low:high], words, complete[low:high])
 
-    run_threads(work, blocks(n_columns, max(1, -(-n_columns // (4 * threads)))), threads)
+    parts = 4 * threads if threads > 1 else 1
+    run_threads(work, blocks(n_columns, max(1, -(-n_columns // parts))), threads)
     return Bitsets(words, first, n_states, complete, segments)

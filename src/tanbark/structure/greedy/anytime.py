@@ -23,10 +23,11 @@ class OrderSearch:
     An order of the columns allows each its best parent set among the columns before it, so that the best graph is a
     matter of the order alone. The order is improved by moving one column at a time to the place where the score
     gains most. Whenever a column takes a parent set for the first time, the sets that differ from it by one parent are
-    counted too, and the search goes on until it chooses nothing new. Then rounds begin from perturbed orders; a round
-    in vain also counts, for every column, the neighbours of the best parent set that the order does not allow. After
-    some rounds in vain the search goes on from another graph, which ``elsewhere`` returns given the best one; it
-    returns to the best order after some more.
+    counted too, and the search goes on until it chooses nothing new. Then rounds begin from perturbed orders. Orders
+    that score as much as the best are entered too: they lead through the graphs of its equivalence class, which have
+    other neighbours. A round in vain also counts, for every column, the neighbours of the best parent set that the
+    order does not allow. After some rounds in vain the search goes on from another graph, which ``elsewhere`` returns
+    given the best one; it returns to the best order after some more.
 
     Notes
     -----
@@ -40,7 +41,7 @@ class OrderSearch:
         rng: np.random.Generator,
     ) -> None:  # fmt: skip
         self._sets, self._order, self._elsewhere = sets, order, elsewhere
-        self._state = rng.integers(1, 1 << 63, 1, np.uint64)
+        self._state = np.array([rng.bit_generator.random_raw() | 1], np.uint64)  # never 0, where xorshift would stay
         self._least = TIE * max(1.0, abs(sets.floor()))
         self.score, self.arcs, self._best = -np.inf, arcs, self._order
 
@@ -89,7 +90,8 @@ class OrderSearch:
             if total > self.score + self._least:
                 after = sets.arcs(chosen)
                 changed = int((after != self.arcs).any(axis=0).sum())
-                self.score, self.arcs, self._best = total, after, self._order
+                self.score = float(sets.lists.score[np.arange(len(chosen)), chosen].sum())
+                self.arcs, self._best = after, self._order
                 scored = int(sets.lists.size.sum())
                 trace.add(self.score, f"new parents of {changed} columns", scored, perf_counter() - begun)
             if done or perf_counter() > deadline:

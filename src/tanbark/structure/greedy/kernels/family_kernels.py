@@ -16,48 +16,44 @@ from tanbark.counts.bitsets import ALL_ROWS, PackedRows
 from tanbark.counts.kernels import popcount
 from tanbark.machine import kernel
 from tanbark.structure.greedy.kernels import layout as field
-from tanbark.structure.greedy.kernels.gain_kernels import TOO_LARGE, log_gamma, table_gain
+from tanbark.structure.greedy.kernels.gain_kernels import TOO_LARGE, log_gamma
 
 MOST_BIT_CELLS = 512  # joint states of a family whose bitsets are made; larger ones are counted row by row
 MOST_WORDS = 1 << 18  # of these bitsets together
-REMEMBERED, SLOTS = 256, 128  # counts below have their terms of a Dirichlet score remembered, for so many sizes
+REMEMBERED, SLOT_BITS = 256, 10  # counts below have their terms of a Dirichlet score remembered, for 2^10 sizes
 N_LOG_N, BDEU, K2 = range(3)  # what a cell adds to a score
 
 
 class Scoring(NamedTuple):
     """How a table is scored: the terms of its cells, the penalty, the terms that are known.
 
-    ``log_rows`` is half the logarithm of the rows, which is BIC's cost of a parameter; ``n_log_n`` lists terms of small
-    counts. ``memo[slot]`` holds the terms of the prior mass whose table has ``sizes[slot]`` cells, NaN where a term is
-    not known yet.
+    ``log_rows`` is half the logarithm of the rows, which is BIC's cost of a parameter. ``memo[slot]`` holds the terms
+    of small counts for the prior mass whose table has ``sizes[slot]`` cells, NaN where a term is not known yet, and
+    ``bases[slot]`` is ln Gamma of that mass. Where terms are n ln n, there is one slot, and all of its terms are known.
     """
 
     kind: int
     penalty: int
     ess: float
     log_rows: float
-    n_log_n: Array
     sizes: Array
+    bases: Array
     memo: Array
 
 
 class Cells(NamedTuple):
     """Room for the cells of a family, which are listed by their configuration and state.
 
-    ``total`` and ``term`` are the weight and the term of a cell, ``config`` its configuration, ``bits`` where its
-    bitset is in ``held``, or -1; its rows are the ``n_rows`` from ``begin`` on in ``rows``, or ``begin`` is -1.
-    ``of_config`` and ``config_term`` are the weights and terms of the configurations; ``key`` and ``place`` number the
+    ``total`` is the weight of a cell, ``config`` its configuration, ``bits`` where its bitset is in ``held``, or -1;
+    its rows are the ``n_rows`` from ``begin`` on in ``rows``, or ``begin`` is -1. ``key`` and ``place`` number the
     rows, ``dense`` has the weights of all joint states, and ``buffer`` is for those of the levels of a candidate.
     """
 
     total: Array
-    term: Array
     config: Array
     bits: Array
     begin: Array
     n_rows: Array
-    of_config: Array
-    config_term: Array
     held: Array
     rows: Array
     key: Array
@@ -74,20 +70,19 @@ def make_cells(data: PackedRows) -> Cells:
     held = np.empty((max(1, min(MOST_BIT_CELLS, MOST_WORDS // max(n_words, 1))), n_words), np.uint64)
     config, bits, begin, in_cell = (np.empty(observed, np.int64) for _ in range(4))
     return Cells(
-        np.empty(observed), np.empty(observed), config, bits, begin, in_cell, np.empty(observed), np.empty(observed),
-        held, np.empty(n_rows, np.int64), np.empty(n_rows, np.int64), np.empty(max(n_rows, 1) * most, np.int64),
-        np.empty(MOST_BIT_CELLS), np.empty((2, most), np.float64 if len(data.weights) else np.int64),
+        np.empty(observed), config, bits, begin, in_cell, held, np.empty(n_rows, np.int64), np.empty(n_rows, np.int64),
+        np.empty(max(n_rows, 1) * most, np.int64), np.empty(MOST_BIT_CELLS),
+        np.empty((2, most), np.float64 if len(data.weights) else np.int64),
     )  # fmt: skip
 
 
 def make_scoring(criterion: str, ess: float, total: float, n_log_n: Array) -> Scoring:
     """Prepare the terms of a score."""
     kind = {"bdeu": BDEU, "k2": K2}.get(criterion, N_LOG_N)
-    slots = 0 if kind == N_LOG_N else SLOTS
     penalty, log_rows = field.PENALTIES[criterion], 0.5 * math.log(max(total, 1.0))
-    return Scoring(
-        kind, penalty, ess, log_rows, n_log_n, np.zeros(slots, np.int64), np.empty((slots, REMEMBERED))
-    )  # fmt: skip
+    slots = 1 if kind == N_LOG_N else 1 << SLOT_BITS
+    memo = n_log_n[None] if kind == N_LOG_N else np.empty((slots, REMEMBERED))
+    return Scoring(kind, penalty, ess, log_rows, np.zeros(slots, np.int64), np.zeros(slots), memo)
 
 
 @kernel
@@ -103,42 +98,27 @@ def mass_of(scoring: Scoring, size: float, states: int, by_state: bool) -> float
 @kernel
 def _slot(scoring: Scoring, size: int, mass: float) -> int:
     """Return where the terms of a mass are remembered, or -1; another size that was there is forgotten."""
-    if scoring.kind == N_LOG_N or size >= TOO_LARGE:
+    if scoring.kind == N_LOG_N:
+        return 0
+    if size >= TOO_LARGE:
         return -1
     key = size if scoring.kind == BDEU else -int(mass)
-    slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(57))  # one of SLOTS
+    slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - SLOT_BITS))
     if scoring.sizes[slot] != key:
         scoring.sizes[slot] = key
         scoring.memo[slot] = np.nan
+        scoring.bases[slot] = base_of(mass)
     return slot  # type: ignore[return-value]  # a whole number of numpy, so that it mixes with -1
 
 
 @kernel
-def terms_of(scoring: Scoring, slot: int) -> Array:
-    """Return what is known of the terms of a mass, NaN elsewhere."""
-    if scoring.kind == N_LOG_N:
-        return scoring.n_log_n
-    return scoring.memo[max(slot, 0), : REMEMBERED if slot >= 0 else 0]
-
-
-@kernel
-def term_of(terms: Array, n: float, mass: float, base: float) -> float:
+def term_of(n: float, mass: float, base: float) -> float:
     """Return n ln n where the mass is 0, else ln Gamma(mass + n) - ln Gamma(mass), the latter being ``base``."""
-    whole = int(n)
-    small = whole < len(terms) and whole == n
-    if small:
-        found = terms[whole]
-        if found == found:
-            return float(found)
     if n == 0:
-        found = 0.0
-    elif mass > 0.0:
-        found = log_gamma(mass + n) - base
-    else:
-        found = n * math.log(n)
-    if small:
-        terms[whole] = found
-    return float(found)
+        return 0.0
+    if mass > 0.0:
+        return float(log_gamma(mass + n) - base)
+    return n * math.log(n)
 
 
 @kernel
@@ -174,8 +154,8 @@ def _number_rows(data: PackedRows, members: Array, cells: Cells) -> int:
 
 
 @kernel
-def _list_by_rows(data: PackedRows, child: int, parents: Array, cells: Cells) -> tuple[int, int]:
-    """List the cells of a family row by row; return their number and that of the configurations."""
+def _list_by_rows(data: PackedRows, child: int, parents: Array, cells: Cells) -> int:
+    """List the cells of a family row by row; return their number."""
     key, place, weighted = cells.key, cells.place, len(data.weights) > 0
     configs, states = _number_rows(data, parents, cells), data.n_states[child]
     place[: configs * states] = 0
@@ -195,12 +175,12 @@ def _list_by_rows(data: PackedRows, child: int, parents: Array, cells: Cells) ->
         cells.rows[cells.begin[cell] + cells.n_rows[cell]] = row
         cells.n_rows[cell] += 1
         cells.total[cell] += data.weights[row] if weighted else 1.0
-    return number, configs
+    return number
 
 
 @kernel
-def _list_by_bits(data: PackedRows, child: int, parents: Array, cells: Cells, listed: bool) -> tuple[int, int]:
-    """List the cells of a family by bitsets; return their number and that of the configurations, observed or not.
+def _list_by_bits(data: PackedRows, child: int, parents: Array, cells: Cells, listed: bool) -> int:
+    """List the cells of a family by bitsets; return their number.
 
     The rows of a cell are listed too where they are few, or in all cells where they are to be ``listed``.
     """
@@ -234,7 +214,7 @@ def _list_by_bits(data: PackedRows, child: int, parents: Array, cells: Cells, li
             cells.begin[number] = low
             low = _list_rows(held[cell], cells.rows, low)
         number += 1
-    return number, made // states
+    return number
 
 
 @kernel
@@ -251,20 +231,17 @@ def _list_rows(bitset: Array, rows: Array, low: int) -> int:
 
 
 @kernel
-def _score_cells(scoring: Scoring, cells: Cells, number: int, configs: int, states: int, q: float) -> float:
-    """Note the terms of the cells and configurations of a family that has ``q`` of these; return its score."""
+def _score_cells(scoring: Scoring, cells: Cells, number: int, states: int, q: float) -> float:
+    """Return the score of a family that has ``q`` configurations, and whose cells are listed."""
     mass, above = mass_of(scoring, q * states, states, True), mass_of(scoring, q, states, False)
     base, base_above = base_of(mass), base_of(above)
-    terms, value = terms_of(scoring, -1), 0.0
-    for config in range(configs):
-        cells.of_config[config] = 0.0
+    value, rows = 0.0, 0.0
     for cell in range(number):
-        cells.of_config[cells.config[cell]] += cells.total[cell]
-        cells.term[cell] = term_of(terms, cells.total[cell], mass, base)
-        value += cells.term[cell]
-    for config in range(configs):
-        cells.config_term[config] = term_of(terms, cells.of_config[config], above, base_above)
-        value -= cells.config_term[config]
+        value += term_of(cells.total[cell], mass, base)
+        rows += cells.total[cell]
+        if cell + 1 == number or cells.config[cell + 1] != cells.config[cell]:
+            value -= term_of(rows, above, base_above)
+            rows = 0.0
     return float(value - penalty_of(scoring, q * (states - 1)))
 
 
@@ -277,60 +254,83 @@ def penalty_of(scoring: Scoring, parameters: float) -> float:
 
 
 @kernel
-def _candidate_gain(
-    data: PackedRows, scoring: Scoring, cells: Cells, number: int, states: int, q: int, candidate: int
-) -> float:  # fmt: skip
-    """Return the gain of a candidate parent for the family whose cells are listed."""
-    levels, size, first = data.n_states[candidate], data.words.shape[1], data.first[candidate]
-    whole = float(q)
-    mass = mass_of(scoring, whole * levels * states, states, True)
-    above = mass_of(scoring, whole * levels, states, False)
-    base, base_above = base_of(mass), base_of(above)
-    slot_above = _slot(scoring, q * levels, above)
-    slot = _slot(scoring, q * levels * states, mass)
-    terms, terms_above = terms_of(scoring, slot), terms_of(scoring, -1 if slot == slot_above else slot_above)
-    few = (levels - 1) * (3 * size // 8 + 2) if first >= 0 else len(cells.rows)
-    split, by_level = cells.buffer[0], cells.buffer[1]
-    by_level[:levels] = 0
-    gain = 0.0
-    for cell in range(number):
-        begin = cells.begin[cell]
-        if begin >= 0 and (cells.n_rows[cell] <= few or cells.bits[cell] < 0):
-            _split_rows(data, cells.rows[begin : begin + cells.n_rows[cell]], candidate, split)
-        else:
-            rest, mine = cells.n_rows[cell], cells.held[cells.bits[cell]]
-            for level in range(levels - 1):
-                other = data.words[first + level]
-                both = np.uint64(0)
-                for word in range(size):
-                    both += popcount(mine[word] & other[word])
-                split[level] = np.int64(both)
-                rest -= np.int64(both)
-            split[levels - 1] = rest
+def _candidate_gains(
+    data: PackedRows, scoring: Scoring, cells: Cells, number: int, states: int, q: int, out: Array
+) -> None:  # fmt: skip
+    """Turn the bounds of candidates that are above 0 into gains, for the family whose cells are listed.
+
+    The bound of a candidate supposes that it leaves nothing to be explained. It is lowered by what the candidate does
+    leave, one parent configuration after another, and is the gain after the last one. A bound that is no longer above 0
+    stays as it is.
+    """
+    # Arrays are looked up once, and no view is made in the loops: each would cost as much as the count of a cell.
+    size, weighted, known = data.words.shape[1], len(data.weights) > 0, scoring.memo.shape[1]
+    codes, weights, words, memo = data.codes, data.weights, data.words, scoring.memo
+    begin, n_rows, bits, config = cells.begin, cells.n_rows, cells.bits, cells.config
+    held, rows, buffer = cells.held, cells.rows, cells.buffer
+    first_row = math.log(states) if scoring.kind != N_LOG_N else 0.0
+    for x in range(len(out)):
+        hope = out[x]
+        if hope <= 0.0:
+            continue
+        levels, first = data.n_states[x], data.first[x]
+        mass = mass_of(scoring, float(q) * levels * states, states, True)
+        above = mass_of(scoring, float(q) * levels, states, False)
+        slot_above = _slot(scoring, q * levels, above)
+        slot = _slot(scoring, q * levels * states, mass)
+        if slot == slot_above and scoring.kind != N_LOG_N:
+            slot_above = -1
+        base = scoring.bases[slot] if slot >= 0 else base_of(mass)
+        base_above = scoring.bases[slot_above] if slot_above >= 0 else base_of(above)
+        few = (levels - 1) * (3 * size // 8 + 2) if first >= 0 else len(rows)
         for level in range(levels):
-            by_level[level] += split[level]
-            gain += term_of(terms, split[level], mass, base)
-        gain -= cells.term[cell]
-        config = cells.config[cell]
-        if cell + 1 == number or cells.config[cell + 1] != config:
+            buffer[1, level] = 0
+        for cell in range(number):
+            low, in_cell = begin[cell], n_rows[cell]
+            if low >= 0 and (in_cell <= few or bits[cell] < 0):
+                for level in range(levels):
+                    buffer[0, level] = 0
+                for at in range(low, low + in_cell):
+                    if weighted:
+                        buffer[0, codes[x, rows[at]]] += weights[rows[at]]
+                    else:
+                        buffer[0, codes[x, rows[at]]] += 1
+            else:
+                mine, rest = bits[cell], in_cell
+                for level in range(levels - 1):
+                    other, both = first + level, np.uint64(0)
+                    for word in range(size):
+                        both += popcount(held[mine, word] & words[other, word])
+                    buffer[0, level] = np.int64(both)
+                    rest -= np.int64(both)
+                buffer[0, levels - 1] = rest
+            hope += first_row
             for level in range(levels):
-                gain -= term_of(terms_above, by_level[level], above, base_above)
-                by_level[level] = 0
-            gain += cells.config_term[config]
-    return float(gain - penalty_of(scoring, float(q * (levels - 1) * (states - 1))))
-
-
-@kernel
-def _split_rows(data: PackedRows, rows: Array, candidate: int, split: Array) -> None:
-    """Count some rows by the levels of a candidate."""
-    codes = data.codes[candidate]
-    split[: data.n_states[candidate]] = 0
-    if len(data.weights):
-        for row in rows:
-            split[codes[row]] += data.weights[row]
-    else:
-        for row in rows:
-            split[codes[row]] += 1
+                n = buffer[0, level]
+                buffer[1, level] += n
+                whole = int(n)
+                if slot >= 0 and whole < known and whole == n:
+                    term = memo[slot, whole]
+                    if term != term:
+                        term = memo[slot, whole] = term_of(float(n), mass, base)
+                    hope += term
+                else:
+                    hope += term_of(float(n), mass, base)
+            if cell + 1 == number or config[cell + 1] != config[cell]:
+                for level in range(levels):
+                    n = buffer[1, level]
+                    buffer[1, level] = 0
+                    whole = int(n)
+                    if slot_above >= 0 and whole < known and whole == n:
+                        term = memo[slot_above, whole]
+                        if term != term:
+                            term = memo[slot_above, whole] = term_of(float(n), above, base_above)
+                        hope -= term
+                    else:
+                        hope -= term_of(float(n), above, base_above)
+                if hope <= 0.0:
+                    break
+        out[x] = hope
 
 
 @kernel
@@ -345,7 +345,7 @@ def family_gains(
     most one by the states, however the configuration is split (Correia, Cussens and de Campos 2020).
     """
     # Cost: the cells are listed once; a candidate then costs a sweep over the bitsets of the large cells and a look at
-    # each row of the small ones, and a term for every cell.
+    # each row of the small ones, and a term for every cell, until its bound is not above 0.
     out[:] = -np.inf
     states = data.n_states[child]
     q, bits = 1, data.first[child] >= 0 and len(data.weights) == 0
@@ -357,48 +357,50 @@ def family_gains(
         if allowed[x, child] and q * states * data.n_states[x] <= max_cells:
             listed |= data.first[x] < 0
     if bits and q * states <= len(cells.held):
-        number, configs = _list_by_bits(data, child, parents, cells, listed)
+        number = _list_by_bits(data, child, parents, cells, listed)
     else:
         bits = False
-        number, configs = _list_by_rows(data, child, parents, cells)
-    value = _score_cells(scoring, cells, number, configs, states, float(q))
+        number = _list_by_rows(data, child, parents, cells)
+    value = _score_cells(scoring, cells, number, states, float(q))
     most = -value - number * math.log(states)
     if scoring.kind == N_LOG_N:
         most = -value - penalty_of(scoring, float(q * (states - 1)))
     for x in range(len(out)):
         levels = data.n_states[x]
-        if allowed[x, child] and q * states * levels <= max_cells and not (parents == x).any():
-            bound = most - penalty_of(scoring, float(q * (levels - 1) * (states - 1)))
-            if bound <= 0.0:
-                out[x] = bound
-            else:
-                out[x] = _candidate_gain(data, scoring, cells, number, states, q, x)
+        if allowed[x, child] and q * states * levels <= max_cells:
+            out[x] = most - penalty_of(scoring, float(q * (levels - 1) * (states - 1)))
+    for parent in parents:
+        out[parent] = -np.inf
+    _candidate_gains(data, scoring, cells, number, states, q, out)
     if bits:
-        _dense_removals(data, scoring, cells, states, parents, q, out)
+        _dense_removals(data, scoring, cells, states, parents, q, value, out)
     else:
         _removals(data, scoring, cells, child, parents, q, value, out)
 
 
 @kernel
 def _dense_removals(
-    data: PackedRows, scoring: Scoring, cells: Cells, states: int, parents: Array, q: int, out: Array
+    data: PackedRows, scoring: Scoring, cells: Cells, states: int, parents: Array, q: int, value: float, out: Array
 ) -> None:  # fmt: skip
-    """Fill in the gain of removing each parent, from the table of all joint states."""
-    outer, row = 1, np.ones(field.FIELDS, np.int64)
+    """Fill in the gain of removing each parent, as the difference of two scores, from the table of all joint states."""
+    dense, inner = cells.dense, q
     for parent in parents:
         levels = data.n_states[parent]
-        step = states * q // (outer * levels)
-        row[field.START], row[field.OUTER], row[field.OUTER_STEP] = 0, outer, levels * step
-        row[field.INNER], row[field.INNER_STEP] = step // states, states
-        row[field.STATES], row[field.STATE_STEP] = states, 1
-        row[field.LEVELS], row[field.LEVEL_STEP] = levels, step
-        rest = float(q // levels)
-        masses = (
-            mass_of(scoring, rest * levels * states, states, True), mass_of(scoring, rest * levels, states, False),
-            mass_of(scoring, rest * states, states, True), mass_of(scoring, rest, states, False),
-        )  # fmt: skip
-        out[parent] = -table_gain(cells.dense, row, masses, scoring.penalty, scoring.n_log_n)
-        outer *= levels
+        inner //= levels
+        rest, step = q // levels, inner * states
+        mass, above = mass_of(scoring, float(rest * states), states, True), mass_of(scoring, float(rest), states, False)
+        base, base_above = base_of(mass), base_of(above)
+        score = -penalty_of(scoring, float(rest * (states - 1)))
+        for config in range(rest):
+            low, rows = config // inner * levels * step + config % inner * states, 0.0
+            for state in range(states):
+                n = 0.0
+                for level in range(levels):
+                    n += dense[low + level * step + state]
+                score += term_of(n, mass, base)
+                rows += n
+            score -= term_of(rows, above, base_above)
+        out[parent] = score - value
 
 
 @kernel
@@ -413,6 +415,6 @@ def _removals(
             if place != left_out:
                 rest[at] = parents[place]
                 at += 1
-        number, configs = _list_by_rows(data, child, rest, cells)
+        number = _list_by_rows(data, child, rest, cells)
         smaller = float(q // data.n_states[parents[left_out]])
-        out[parents[left_out]] = _score_cells(scoring, cells, number, configs, states, smaller) - value
+        out[parents[left_out]] = _score_cells(scoring, cells, number, states, smaller) - value

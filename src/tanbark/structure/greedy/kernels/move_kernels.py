@@ -21,12 +21,16 @@ def best_graph_move(
 
     Ties within 1e-9 go to additions, then deletions, then reversals, and to the lowest x, y.
     """
-    # Idea: one sweep finds the highest gain of a legal move, another one the first move that ties with it. Cost:
-    # O(nodes^2), and O(arcs x nodes) for the paths that a reversal would close to a cycle.
+    # Idea: one sweep finds the highest gain of a legal move, another one the first move that ties with it; whether a
+    # move is legal is looked at last there. Cost: O(nodes^2), and O(arcs x nodes) for the paths that a reversal would
+    # close to a cycle.
     n = len(arcs)
-    room, reversible = np.zeros(n, np.bool_), np.zeros((n, n), np.bool_)
+    room = np.zeros(n, np.int64)
+    for x in range(n):
+        for y in range(n):
+            room[y] += arcs[x, y]
     for y in range(n):
-        room[y] = arcs[:, y].sum() < max_parents
+        room[y] = room[y] < max_parents
     top, tried = -np.inf, 0
     for x in range(n):
         for y in range(n):
@@ -36,12 +40,11 @@ def best_graph_move(
                     continue
                 tried += gain > -np.inf
                 top = max(top, gain)
-                if allowed[y, x] and room[x] and not _leads_round(arcs, reach, x, y):
-                    reversible[x, y] = True
-                    gain += toggle[y, x]
-                    tried += gain > -np.inf
+                gain += toggle[y, x]
+                if gain > -np.inf and _may_reverse(arcs, reach, allowed, room, x, y):
+                    tried += 1
                     top = max(top, gain)
-            elif gain > -np.inf and _may_add(arcs, reach, allowed, room, x, y):
+            elif (gain > -np.inf) & allowed[x, y] & (not reach[y, x]) & (room[y] > 0):
                 tried += 1
                 top = max(top, gain)
     if top == -np.inf:
@@ -50,31 +53,27 @@ def best_graph_move(
     for kind in range(3):
         for x in range(n):
             for y in range(n):
+                if (kind == ADD) == arcs[x, y]:
+                    continue
                 gain = toggle[x, y] + (toggle[y, x] if kind == REVERSE else 0.0)
                 if gain >= edge:
-                    legal = arcs[x, y] and not fixed[x, y]
+                    legal = not fixed[x, y]
                     if kind == ADD:
-                        legal = _may_add(arcs, reach, allowed, room, x, y)
+                        legal = allowed[x, y] and room[y] > 0 and not reach[y, x]
                     elif kind == REVERSE:
-                        legal = reversible[x, y]
+                        legal = legal and _may_reverse(arcs, reach, allowed, room, x, y)
                     if legal:
                         return gain, kind, x, y, tried
     return -np.inf, -1, 0, 0, tried
 
 
 @kernel
-def _may_add(arcs: Array, reach: Array, allowed: Array, room: Array, x: int, y: int) -> bool:
-    """Return whether the arc x -> y may be added."""
-    return bool(allowed[x, y] and room[y] and not arcs[x, y] and not arcs[y, x] and not reach[y, x])
-
-
-@kernel
-def _leads_round(arcs: Array, reach: Array, x: int, y: int) -> bool:
-    """Return whether a path leads from x to y beside the arc x -> y."""
-    found = False
+def _may_reverse(arcs: Array, reach: Array, allowed: Array, room: Array, x: int, y: int) -> bool:
+    """Return whether the arc x -> y may be reversed: no path leads from x to y beside it."""
+    found = allowed[y, x] and room[x] > 0
     for z in range(len(arcs)):
-        found |= arcs[x, z] and reach[z, y]
-    return found
+        found &= not (arcs[x, z] and reach[z, y])
+    return bool(found)
 
 
 @kernel

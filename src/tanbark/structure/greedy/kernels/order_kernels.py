@@ -12,49 +12,72 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.machine import kernel
 from tanbark.stopping import stopping
-from tanbark.structure.greedy.kernels.set_kernels import SetList, has, is_subset, toggle_member
+from tanbark.structure.greedy.kernels.set_kernels import SetList
 
 
 class Order(NamedTuple):
     """An order under change: the columns in order, the place of each, and the parent set that each takes.
 
-    ``wish[y]`` has the members of all sets that column y would rather take, and ``slack[y]`` is what the best of them
-    scores more.
+    ``before[k]`` has the columns at the places before k. ``wish[y]`` has the members of all sets that column y would
+    rather take, and ``slack[y]`` is what the best of them scores more.
     """
 
     columns: Array
     place: Array
     chosen: Array
+    before: Array
     wish: Array
     slack: Array
 
 
 @kernel
-def _first_fit(bits: Array, low: int, high: int, before: Array) -> int:
-    """Return the first parent set from ``low`` on that fits, or ``high`` if none before it does."""
-    row = low
-    while row < high and not is_subset(bits[row], before):
-        row += 1
+def begin_order(columns: Array, words: int) -> Order:
+    """Make an order whose columns have no parent sets yet."""
+    n = len(columns)
+    before, wish = np.zeros((n, words), np.uint64), np.zeros((n, words), np.uint64)
+    return Order(columns.copy(), np.zeros(n, np.int64), np.zeros(n, np.int64), before, wish, np.zeros(n))
+
+
+@kernel
+def _first_fit(bits: Array, y: int, low: int, high: int, before: Array) -> int:
+    """Return the first parent set of column y from ``low`` on that fits, or ``high`` if none before it does."""
+    row, word = low, 0
+    while row < high and word < len(before):
+        fits = bits[y, row, word] & ~before[word] == np.uint64(0)
+        word = word + 1 if fits else 0
+        row += not fits
     return row
+
+
+@kernel
+def _is_in(masks: Array, y: int, column: int) -> bool:
+    """Return whether a column is a member of set y."""
+    return bool((masks[y, column >> 6] >> np.uint64(column & 63)) & np.uint64(1))
+
+
+@kernel
+def _is_parent(bits: Array, y: int, row: int, column: int) -> bool:
+    """Return whether a column is a member of a parent set of y."""
+    return bool((bits[y, row, column >> 6] >> np.uint64(column & 63)) & np.uint64(1))
 
 
 @kernel
 def settle(sets: SetList, order: Order, low: int, high: int) -> None:
     """Let the columns at the places from ``low`` to ``high`` take their best parent set among the columns before."""
-    before = np.zeros(sets.bits.shape[2], np.uint64)
-    for place in range(low):
-        toggle_member(before, order.columns[place])
+    bits, score, wish, before = sets.bits, sets.score, order.wish, order.before
     for place in range(low, high + 1):
         y = order.columns[place]
         order.place[y] = place
-        bits, wish = sets.bits[y], order.wish[y]
-        row = _first_fit(bits, 0, sets.size[y] - 1, before)
-        wish[:] = np.uint64(0)
-        for other in range(row):
-            for word in range(len(wish)):
-                wish[word] |= bits[other, word]
-        order.chosen[y], order.slack[y] = row, sets.score[y, 0] - sets.score[y, row]
-        toggle_member(before, y)
+        if place:
+            last = order.columns[place - 1]
+            before[place] = before[place - 1]
+            before[place, last >> 6] |= np.uint64(1) << np.uint64(last & 63)
+        row = _first_fit(bits, y, 0, sets.size[y] - 1, before[place])
+        for word in range(before.shape[1]):
+            wish[y, word] = np.uint64(0)
+            for other in range(row):
+                wish[y, word] |= bits[y, other, word]
+        order.chosen[y], order.slack[y] = row, score[y, 0] - score[y, row]
 
 
 @kernel
@@ -67,73 +90,65 @@ def _total(sets: SetList, order: Order) -> float:
 
 
 @kernel
-def best_place(sets: SetList, order: Order, v: int, least: float, before: Array) -> tuple[float, int]:
-    """Return the most that another place of column v gains, and the place; its own if none gains over ``least``."""
-    # Idea: move v one place at a time. To the right, v may take more parents and the columns it passes lose v; to the
-    # left, the columns it passes may take v and v loses them. A changed parent set is looked for on the one side of the
-    # present one where it must be, and where v has a part in it. A side is left when what may still be gained there is
-    # too little. Cost: O(columns) steps; those with a change scan a list of parent sets. ``before`` is scratch.
-    best, target = _best_right(sets, order, v, least, before)
-    others, hope = 0.0, 0.0
-    own, columns, chosen = order.place[v], order.columns, order.chosen
-    for at in range(own):
-        if has(order.wish[columns[at]], v):
-            hope += order.slack[columns[at]]
-    if hope <= best:
-        return best, target
-    bits, score = sets.bits, sets.score
-    now, mine = score[v, chosen[v]], chosen[v]
-    before[:] = np.uint64(0)
-    for at in range(own):
-        toggle_member(before, columns[at])
-    for at in range(own - 1, -1, -1):
-        u = columns[at]
-        if sets.fixed[u, v]:
-            break
-        toggle_member(before, u)
-        if has(bits[v, mine], u):
-            mine = _first_fit(bits[v], mine + 1, sets.size[v] - 1, before)
-        if has(order.wish[u], v):
-            toggle_member(before, v)
-            row = _first_fit(bits[u], 0, chosen[u], before)
-            others += score[u, row] - score[u, chosen[u]]
-            hope -= order.slack[u]
-            toggle_member(before, v)
-        gain = others + score[v, mine] - now
-        if gain > best + least:
-            best, target = gain, at
-        if gain + hope <= best:
-            break
-    return best, target
+def next_move(
+    sets: SetList, order: Order, turns: Array, low: int, high: int, least: float
+) -> tuple[int, float, int]:  # fmt: skip
+    """Return the first of the columns ``turns[low:high]`` that gains more than ``least`` at another place.
 
-
-@kernel
-def _best_right(sets: SetList, order: Order, v: int, least: float, before: Array) -> tuple[float, int]:
-    """Return the most that a later place of column v gains, and the place."""
-    bits, score, columns, chosen, own = sets.bits, sets.score, order.columns, order.chosen, order.place[v]
-    best, target = least, own
-    now, mine, others = score[v, chosen[v]], chosen[v], 0.0
-    if order.slack[v] <= best:
-        return best, target
-    before[:] = np.uint64(0)
-    for at in range(own):
-        toggle_member(before, columns[at])
-    for at in range(own + 1, len(columns)):
-        u = columns[at]
-        if sets.fixed[v, u]:
-            break
-        if has(bits[u, chosen[u]], v):
-            row = _first_fit(bits[u], chosen[u] + 1, sets.size[u] - 1, before)
-            others += score[u, row] - score[u, chosen[u]]
-        if others + order.slack[v] <= best:
-            break
-        toggle_member(before, u)
-        if has(order.wish[v], u):
-            mine = _first_fit(bits[v], 0, mine, before)
+    Returns its position in ``turns``, or ``high`` if there is none, what it gains at its best place, and that place.
+    """
+    # Idea: move a column v one place at a time. To the right, v may take more parents and the columns it passes lose v;
+    # to the left, the columns it passes may take v and v loses them. A changed parent set is looked for on the one side
+    # of the present one where it must be, and where v has a part in it. A side is left when what may still be gained
+    # there is too little. Cost: O(columns) steps; those with a change scan a list of parent sets. All columns are
+    # looked at in one function, as a call costs as much as some steps.
+    bits, score, size, fixed, wish, slack = sets.bits, sets.score, sets.size, sets.fixed, order.wish, order.slack
+    columns, chosen, n = order.columns, order.chosen, len(order.columns)
+    best, target, turn, before = least, 0, low, np.empty(bits.shape[2], np.uint64)
+    while turn < high:
+        v = turns[turn]
+        own, mine, others = order.place[v], chosen[v], 0.0
+        now, target = score[v, mine], own
+        before[:] = order.before[own]
+        at = own + 1 if slack[v] > best else n
+        while at < n and others + slack[v] > best and not fixed[v, columns[at]]:
+            u = columns[at]
+            if _is_parent(bits, u, chosen[u], v):
+                row = _first_fit(bits, u, chosen[u] + 1, size[u] - 1, before)
+                others += score[u, row] - score[u, chosen[u]]
+            before[u >> 6] |= np.uint64(1) << np.uint64(u & 63)
+            if _is_in(wish, v, u):
+                mine = _first_fit(bits, v, 0, mine, before)
+                gain = others + score[v, mine] - now
+                if gain > best + least:
+                    best, target = gain, at
+            at += 1
+        mine, others, gain, hope = chosen[v], 0.0, 0.0, 0.0
+        for at in range(own):
+            if _is_in(wish, columns[at], v):
+                hope += slack[columns[at]]
+        if hope > best:
+            before[:] = order.before[own]
+        at = own - 1
+        while at >= 0 and gain + hope > best and not fixed[columns[at], v]:
+            u = columns[at]
+            before[u >> 6] ^= np.uint64(1) << np.uint64(u & 63)
+            if _is_parent(bits, v, mine, u):
+                mine = _first_fit(bits, v, mine + 1, size[v] - 1, before)
+            if _is_in(wish, u, v):
+                before[v >> 6] ^= np.uint64(1) << np.uint64(v & 63)
+                row = _first_fit(bits, u, 0, chosen[u], before)
+                before[v >> 6] ^= np.uint64(1) << np.uint64(v & 63)
+                others += score[u, row] - score[u, chosen[u]]
+                hope -= slack[u]
             gain = others + score[v, mine] - now
             if gain > best + least:
                 best, target = gain, at
-    return best, target
+            at -= 1
+        if target != own:
+            break
+        turn += 1
+    return turn, best, target
 
 
 @kernel
@@ -177,22 +192,23 @@ def _draw(state: Array, below: int) -> int:
 def _ascend(sets: SetList, order: Order, least: float, state: Array) -> float:
     """Move columns, in random turns, to the place where each gains most, until none gains; return the total score."""
     n, idle = len(order.columns), 0
-    turns, before = np.arange(n), np.zeros(sets.bits.shape[2], np.uint64)
+    turns = np.arange(n)
     settle(sets, order, 0, n - 1)
     while idle < n and not stopping():
         for k in range(n - 1, 0, -1):
             other = _draw(state, k + 1)
             turns[k], turns[other] = turns[other], turns[k]
-        for v in turns:
-            _, target = best_place(sets, order, v, least, before)
-            idle += 1
-            if target != order.place[v]:
-                own = order.place[v]
+        turn = 0
+        while turn < n and idle < n:
+            end = min(n, turn + n - idle)
+            found, _, target = next_move(sets, order, turns, turn, end, least)
+            idle += found - turn
+            turn = found
+            if found < end:
+                v, own = turns[found], order.place[turns[found]]
                 _move(order, v, target)
                 settle(sets, order, min(own, target), max(own, target))
-                idle = 0
-            if idle >= n:
-                break
+                idle, turn = 0, found + 1
     return float(_total(sets, order))
 
 
@@ -202,13 +218,12 @@ def search_orders(
 ) -> tuple[float, Array, Array]:
     """Ascend from an order, then again from the best one after a few random moves; return the best score found.
 
-    Returns also the order and the parent set of every column. The order to begin from has the ends of required arcs in
-    their order, and so have all others. ``strength`` is the most random moves of a perturbation,
-    ``state`` that of the random numbers, which is advanced.
+    Returns also the last order with that score, and the parent set of every column. The order to begin from has the
+    ends of required arcs in their order, and so have all others. ``strength`` is the most random moves of a
+    perturbation, ``state`` that of the random numbers, which is advanced.
     """
     n = len(columns)
-    wish = np.zeros((n, sets.bits.shape[2]), np.uint64)
-    order = Order(columns.copy(), np.zeros(n, np.int64), np.zeros(n, np.int64), wish, np.zeros(n))
+    order = begin_order(columns, sets.bits.shape[2])
     best = _ascend(sets, order, least, state)
     kept, chosen = order.columns.copy(), order.chosen.copy()
     for _ in range(perturbations if n > 1 else 0):
@@ -221,8 +236,7 @@ def search_orders(
             v = _draw(state, n)
             _move(order, v, _nearest(order, sets.fixed, v, _draw(state, n)))
         total = _ascend(sets, order, least, state)
-        if total >= best - least:  # equally good orders are entered too, so that the search does not stay at one
-            kept[:] = order.columns
-        if total > best + least:
-            best, chosen = total, order.chosen.copy()
+        if total >= best - least:  # equally good orders are entered too, for the sake of their parent sets
+            kept[:], chosen[:] = order.columns, order.chosen
+            best = max(best, total)
     return best, kept, chosen

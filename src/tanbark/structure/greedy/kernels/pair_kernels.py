@@ -9,7 +9,7 @@ from tanbark.counts.bitsets import PackedRows
 from tanbark.counts.kernels import popcount
 from tanbark.machine import kernel
 from tanbark.structure.greedy.kernels import layout as field
-from tanbark.structure.greedy.kernels.family_kernels import K2, Scoring, base_of, mass_of, penalty_of, term_of, terms_of
+from tanbark.structure.greedy.kernels.family_kernels import K2, Scoring, base_of, mass_of, penalty_of, term_of
 from tanbark.structure.greedy.kernels.gain_kernels import table_gain
 
 
@@ -50,10 +50,9 @@ def pair_gains(
 def _column_score(scoring: Scoring, counts: Array) -> float:
     states = len(counts)
     mass, above = mass_of(scoring, float(states), states, True), mass_of(scoring, 1.0, states, False)
-    terms = terms_of(scoring, -1)
-    value = -term_of(terms, counts.sum(), above, base_of(above))
+    value = -term_of(counts.sum(), above, base_of(above))
     for state in range(states):
-        value += term_of(terms, counts[state], mass, base_of(mass))
+        value += term_of(counts[state], mass, base_of(mass))
     return float(value - penalty_of(scoring, float(states - 1)))
 
 
@@ -98,4 +97,4 @@ def _pair_gain(scoring: Scoring, table: Array, of_child: tuple[int, int], of_can
         mass_of(scoring, 1.0 * levels * states, states, True), mass_of(scoring, 1.0 * levels, states, False),
         mass_of(scoring, 1.0 * states, states, True), mass_of(scoring, 1.0, states, False),
     )  # fmt: skip
-    return table_gain(table, row, masses, scoring.penalty, scoring.n_log_n)  # type: ignore[no-any-return]
+    return table_gain(table, row, masses, scoring.penalty, scoring.memo[0])  # type: ignore[no-any-return]
