@@ -12,7 +12,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.machine import kernel
 from tanbark.stopping import stopping
-from tanbark.structure.greedy.kernels.set_kernels import SetList, has, is_subset, toggle_member
+from tanbark.structure.greedy.kernels.set_kernels import SetList, copy_to, has, is_subset, toggle_member
 
 
 class Order(NamedTuple):
@@ -214,7 +214,7 @@ def search_orders(
     for _ in range(perturbations if n > 1 else 0):
         if stopping():
             break
-        order.columns[:] = kept
+        copy_to(order.columns, kept)
         for place in range(n):
             order.place[kept[place]] = place
         for _ in range(1 + _draw(state, strength)):
@@ -222,7 +222,7 @@ def search_orders(
             _move(order, v, _nearest(order, sets.fixed, v, _draw(state, n)))
         total = _ascend(sets, order, least, state)
         if total >= best - least:  # equally good orders are entered too, so that the search does not stay at one
-            kept[:] = order.columns
+            copy_to(kept, order.columns)
         if total > best + least:
             best, chosen = total, order.chosen.copy()
     return best, kept, chosen

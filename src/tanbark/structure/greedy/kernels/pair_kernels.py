@@ -50,8 +50,10 @@ def pair_gains(
 def _column_score(scoring: Scoring, counts: Array) -> float:
     states = len(counts)
     mass, above = mass_of(scoring, float(states), states, True), mass_of(scoring, 1.0, states, False)
-    terms = terms_of(scoring, -1)
-    value = -term_of(terms, counts.sum(), above, base_of(above))
+    terms, total = terms_of(scoring, -1), 0.0
+    for state in range(states):
+        total += counts[state]
+    value = -term_of(terms, total, above, base_of(above))
     for state in range(states):
         value += term_of(terms, counts[state], mass, base_of(mass))
     return float(value - penalty_of(scoring, float(states - 1)))
