@@ -1,7 +1,8 @@
 """Processor seconds of short commands, each in a process of its own, beside ``import sklearn.base``.
 
 ``python -m benchmarks.speed.startup`` runs all in turns and writes docs/numbers/startup.json: commands that read a
-saved model, a fit and a prediction in Python with kernels from the cache, and the very first ones, which compile.
+saved model, a fit and a prediction in Python with kernels from the cache, and the very first ones of every learner,
+with an empty cache. ``--first`` measures these only, of the learners that it names or of all, and keeps the rest.
 Python keeps its bytecode in a folder of the run, whatever the environment says: pip compiles what it installs.
 """
 
@@ -22,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 import tanbark as tb
+from tanbark.estimators.catalogue import catalogue
 
 ROOT = Path(__file__).parents[2]
 OUT = ROOT / "docs" / "numbers" / "startup.json"
@@ -32,9 +34,11 @@ import numpy as np, tanbark as tb
 rng = np.random.default_rng(0)
 y = rng.integers(0, 2, 1000)
 X = (y[:, None] + rng.integers(0, 3, (1000, 10))) % 4
-print(tb.{learner}().fit(X, y).predict(X).sum())
+print({make}.fit(X, y).predict(X).sum())
 """
 FITTED = ("NaiveBayes", "TAN", "Classifier")
+COMPILED = "from tanbark import machine; machine.interprets = False\n"  # so that all kernels are kept afterwards
+BY_NAME = "import warnings; warnings.simplefilter('ignore')\nfrom tanbark.estimators.catalogue import make_classifier\n"
 
 
 def prepare(folder: Path) -> dict[str, list[str]]:
@@ -48,6 +52,8 @@ def prepare(folder: Path) -> dict[str, list[str]]:
     tb.TAN().fit(X, labels).save(folder / "tan.json")
     tb.TAN(parameters="laplace").fit(X, labels).save(folder / "laplace.json")
     tb.Classifier().fit(X, labels).save(folder / "pool.json")
+    for name in FITTED:
+        seconds(["-c", COMPILED + FIT.format(make=f"tb.{name}()")])
     program = ["-m", "tanbark"]
     tan, laplace, pool = (str(folder / name) for name in ("tan.json", "laplace.json", "pool.json"))
     return {
@@ -70,7 +76,7 @@ def prepare(folder: Path) -> dict[str, list[str]]:
         "explain, Classifier": [*program, "explain", pool, str(table)],
         "ask, Classifier": [*program, "ask", pool],
         "decide, Classifier": [*program, "decide", pool, str(table), "--cost", "0:1=1", "--cost", "1:0=5"],
-        **{f"Python: {name} fit, predict": ["-c", FIT.format(learner=name)] for name in FITTED},
+        **{f"Python: {name} fit, predict": ["-c", FIT.format(make=f"tb.{name}()")] for name in FITTED},
     }
 
 
@@ -87,15 +93,22 @@ def seconds(arguments: list[str], **environment: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def first_ever(bytecode: str) -> dict[str, float]:
+def first_ever(learners: list[str], bytecode: str) -> dict[str, float]:
     """Fit and predict with an empty kernel cache: the processor seconds of each, imports included."""
     found = {}
-    for name in FITTED:
+    for name in learners:
         with tempfile.TemporaryDirectory() as folder:
-            program = ["-c", FIT.format(learner=name)]
+            program = ["-c", BY_NAME + FIT.format(make=f"make_classifier({name!r})")]
             found[name] = round(seconds(program, NUMBA_CACHE_DIR=folder, PYTHONPYCACHEPREFIX=bytecode), 2)
-            print(f"first {name} ever, with an empty kernel cache: {found[name]:.2f} s")
+            print(f"first {name} ever, with an empty kernel cache: {found[name]:.2f} s", flush=True)
     return found
+
+
+def write_bytecode(bytecode: str) -> None:
+    """Write the bytecode of our modules and of those that a fit and a compilation import."""
+    programs = ["-c", FIT.format(make="tb.TAN()")], ["-c", "import numba; numba.njit(lambda x: x + 1)(1)"]
+    for arguments in (["-m", "compileall", "-q", str(Path(tb.__file__).parent)], *programs):
+        seconds(arguments, PYTHONPYCACHEPREFIX=bytecode)
 
 
 def measure(commands: dict[str, list[str]], times: int, bytecode: str) -> dict[str, list[float]]:
@@ -109,35 +122,54 @@ def measure(commands: dict[str, list[str]], times: int, bytecode: str) -> dict[s
     return found
 
 
-def main() -> None:
-    """Measure in turns, print and write the medians and quartiles."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=9)
-    times = parser.parse_args().times
-    with tempfile.TemporaryDirectory() as folder:
-        bytecode = str(Path(folder) / "bytecode")
-        found = measure(prepare(Path(folder)), times, bytecode)
-        compiled = first_ever(bytecode)
-    reference = statistics.median(found[REFERENCE])
-    commands_found = {}
+def compare(found: dict[str, list[float]]) -> dict[str, dict[str, object]]:
+    """Print and return the median and the quartiles of every command, and its ratio to the reference."""
+    reference, compared = statistics.median(found[REFERENCE]), {}
     for name, values in found.items():
         low, middle, high = statistics.quantiles(values, n=4)
-        commands_found[name] = {
+        compared[name] = {
             "seconds": round(middle, 3), "quartiles": [round(low, 3), round(high, 3)],
             "ratio": round(middle / reference, 3),
         }  # fmt: skip
         print(f"{name:32} {middle:6.3f} s  [{low:.3f}, {high:.3f}]  {middle / reference:5.2f} of {REFERENCE!r}")
+    return compared
+
+
+def origin() -> dict[str, object]:
+    """Describe the code and the machine that were measured."""
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, cwd=ROOT)
-    document = {
-        "command": COMMAND, "commit": commit.stdout.strip(), "n": times, "reference": REFERENCE,
-        "unit": "processor seconds, user and system",
+    return {
+        "commit": commit.stdout.strip(),
         "machine": {
             "processor": platform.processor() or platform.machine(), "system": platform.platform(),
             "load_average": [round(load, 1) for load in os.getloadavg()],
         },
         "versions": {"python": platform.python_version(), "tanbark": tb.__version__, "numpy": np.__version__},
-        "commands": commands_found, "first_ever": compiled,
     }  # fmt: skip
+
+
+def main() -> None:
+    """Measure in turns, print and write the medians and quartiles."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=9)
+    parser.add_argument("--first", nargs="*", metavar="LEARNER", help="only first fits ever, of these or of all")
+    given = parser.parse_args()
+    document = json.loads(OUT.read_text()) if OUT.exists() else {}
+    with tempfile.TemporaryDirectory() as folder:
+        bytecode = str(Path(folder) / "bytecode")
+        if given.first is None:
+            document |= {
+                "command": COMMAND, "n": given.times, "reference": REFERENCE,
+                "unit": "processor seconds, user and system", **origin(),
+                "commands": compare(measure(prepare(Path(folder)), given.times, bytecode)),
+            }  # fmt: skip
+        else:
+            write_bytecode(bytecode)
+        learners = given.first or [name for name in catalogue() if name != "fixed"]  # which needs a graph
+        measured = first_ever(learners, bytecode)
+    before, code = document.get("first_ever", {}), origin()
+    kept = before["seconds"] if before.get("commit") == code["commit"] else {}
+    document["first_ever"] = {**code, "seconds": kept | measured}
     OUT.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 

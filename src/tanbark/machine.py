@@ -37,6 +37,7 @@ _pools: dict[int, ThreadPoolExecutor] = {}
 _pools_lock = Lock()
 
 STOP = "tanbark_stop"  # symbol of the cell that kernels read
+MOST_STEPS = 1 << 22  # array elements that Python reads and writes in a second or two: as long as compilers take
 PATIENCE = 1.5  # seconds that an interrupted call waits for its kernels to stop
 _stop = ctypes.c_int64(0)  # whether kernels are to stop
 _interrupts = 0  # how often they were
@@ -299,14 +300,17 @@ class Kernel:
     """A function of arrays that Numba compiles for the types of its first call; kernels may call one another.
 
     Numba is imported with the first call, not with the module. Where it has no part in the process yet, a small piece
-    of work is done sooner by :func:`interpreted`.
+    of work is done sooner by :func:`interpreted`; so is a small piece of a kernel that knows its ``work`` where the
+    compiler would have to be waited for.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], work: Callable[..., float] | None = None) -> None:
         update_wrapper(self, function)
         self.py_func = function
         self.work_in_python = 0.0
+        self._work = work
         self._compiled: Callable[..., Any] | None = None
+        self._inner: Any = None
         self._ready = False  # whether a call was found not to wait; then none will
 
     @property
@@ -322,8 +326,12 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the compiled function; an interrupt while Numba packs its result is one."""
+        compiled = self._compiled or self._compile()  # imports Numba, so that a kernel that is kept on disk is found
+        if self._work is not None and self.waits:
+            chosen = for_work(self, self._work(*arguments), MOST_STEPS)
+            compiled = compiled if chosen is self else chosen
         try:
-            return (self._compiled or self._compile())(*arguments)
+            return compiled(*arguments)
         except SystemError as error:  # "returned a result with an exception set", once or several times over
             interrupt = _interrupt_behind(error)
             if interrupt is None:
@@ -332,22 +340,27 @@ class Kernel:
 
     def _compile(self) -> Any:
         """Make the dispatcher of Numba, which compiles or reads from the cache when it is called."""
-        from numba import njit
         from numba.core import config
 
         if config.DISABLE_JIT:
             self._compiled = self.py_func
         else:
             _announce_stop()
-            made = njit(nogil=True)(self.py_func)
+            made = _dispatcher(self.py_func)
             made._cache = open_cache(self.py_func)
             self._compiled = self._compiled or made  # another thread may have been first
         return self._compiled
 
     @property
     def _numba_type_(self) -> Any:
-        """The type that Numba sees where another kernel calls this one."""
-        return getattr(self._compiled or self._compile(), "_numba_type_")  # noqa: B009
+        """The type that Numba sees where another kernel calls this one: of a function that Python cannot call.
+
+        It becomes part of the other kernel, and is kept on disk with that one only.
+        """
+        if self._inner is None:
+            made = _dispatcher(self.py_func, no_cpython_wrapper=True)
+            self._inner = self._inner or made
+        return getattr(self._inner, "_numba_type_")  # noqa: B009
 
     def __reduce__(self) -> str:
         return self.py_func.__qualname__  # another process finds the kernel in its module
@@ -356,6 +369,17 @@ class Kernel:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._compiled or self._compile(), name)
+
+
+def _dispatcher(function: Callable[..., Any], **options: bool) -> Any:
+    """Make a dispatcher of Numba; called by a kernel with a constant, it is not compiled for that value alone."""
+    from numba import njit
+    from numba.core.types.misc import unliteral
+
+    made = njit(nogil=True, **options)(function)
+    resolve = made.get_call_template
+    made.get_call_template = lambda types, keywords: resolve([unliteral(each) for each in types], keywords)
+    return made
 
 
 def _interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
@@ -372,6 +396,15 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     With ``NUMBA_DISABLE_JIT`` the function runs in Python.
     """
     return Kernel(function)
+
+
+def tiered(work: Callable[..., float]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a decorator like :func:`kernel` for functions that run in Python until there was enough work to compile.
+
+    ``work`` has the function's arguments, and returns about how many array elements it reads and writes. The function
+    must return the same bits in Python: elements are summed in a loop, logarithms are those of ``math``.
+    """
+    return lambda function: Kernel(function, work)
 
 
 def for_work(kernel: Callable[..., Any], amount: float, most: int) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tanbark import machine
-from tanbark.machine import for_work, interpreted, kernel, run_threads
+from tanbark.machine import for_work, interpreted, kernel, run_threads, tiered
 
 
 def test_results_come_in_the_order_of_the_calls():
@@ -97,3 +97,28 @@ def test_a_kernel_that_need_not_wait_is_used(monkeypatch):
     monkeypatch.setattr(machine, "interprets", True)
     assert fresh(2) == 4
     assert for_work(fresh, 1, 10) is fresh
+
+
+def test_a_kernel_that_knows_its_work_is_compiled_when_there_was_enough_of_it(monkeypatch):
+    waiting = tiered(len)(lambda values: list(values))
+    monkeypatch.setattr(machine.Kernel, "waits", True)
+    monkeypatch.setattr(machine, "MOST_STEPS", 5)
+    monkeypatch.setattr(machine.Kernel, "_compile", lambda _: lambda values: ("compiled", *values))
+    assert waiting([1, 2]) == [1, 2]
+    assert waiting([3, 4, 5]) == [3, 4, 5]
+    assert waiting([6]) == ("compiled", 6)
+
+
+@kernel
+def _step(x, up):
+    return x + 1 if up else x - 1
+
+
+@kernel
+def _up_and_down(x):
+    return _step(x, True) + _step(2, False)
+
+
+def test_a_kernel_is_compiled_once_for_all_constants():
+    assert _up_and_down(5) == 7
+    assert len(_step._inner.signatures) == 1

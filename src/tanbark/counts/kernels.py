@@ -6,6 +6,7 @@ Sets of columns are laid out as ``ColumnSets``: set s has ``members[ends[s] : en
 
 from __future__ import annotations
 
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numba import types
 
 from tanbark.arrays import Array
 from tanbark.counts.bitsets import ALL_ROWS, WORD_BITS, Bitsets
-from tanbark.machine import instruction, kernel
+from tanbark.machine import instruction, kernel, tiered
 
 ROWS_AT_ONCE = 4096  # keys of so many rows stay in the first cache
 WORDS_AT_ONCE = 128  # at most 256: places among them are bytes
@@ -42,7 +43,7 @@ def popcount(typing: Any, word: Any) -> Any:
     return types.uint64(types.uint64), build
 
 
-@kernel
+@tiered(lambda labels, *_: 4 * labels.size)
 def place_by_class(labels: Array, starts: Array, out: Array) -> None:
     """Assign every row the next place of its class, whose first is ``starts[class]``."""
     following = starts.copy()
@@ -51,7 +52,7 @@ def place_by_class(labels: Array, starts: Array, out: Array) -> None:
         following[labels[row]] += 1
 
 
-@kernel
+@tiered(lambda codes, place, first, n_states, *_: codes.shape[1] * n_states.sum() * 2)
 def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, words: Array, complete: Array) -> None:
     """Set, for every packed column and state, the bits of the rows in that state; mark columns that are complete.
 
@@ -82,7 +83,7 @@ def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, words: 
                 bitset[word] = found
 
 
-@kernel
+@tiered(lambda words, *_: words.size)
 def count_bits(words: Array, segments: Array, out: Array) -> None:
     """Count the rows of every bitset, class by class."""
     for row in range(len(words)):
@@ -94,7 +95,11 @@ def count_bits(words: Array, segments: Array, out: Array) -> None:
             out[row, c] = np.int64(total)
 
 
-@kernel
+@tiered(
+    lambda bitsets, margins, pairs, starts, out: (
+        len(pairs) * bitsets.words.shape[1] * bitsets.n_states.max(initial=1) ** 2
+    )
+)
 def count_pairs_by_bits(bitsets: Bitsets, margins: Array, pairs: Array, starts: Array, out: Array) -> None:
     """Count (left, right, class) for pairs of columns by AND and popcount over the words of each class.
 
@@ -136,7 +141,7 @@ def count_pairs_by_bits(bitsets: Bitsets, margins: Array, pairs: Array, starts: 
                     out[start + (counted_left * n_right + b) * n_classes + c] = rest
 
 
-@kernel
+@tiered(lambda members, *_: 4 * members.size)
 def measure_sets(members: Array, ends: Array, n_states: Array, sizes: Array, highest: Array) -> None:
     """Multiply the numbers of states of each set into ``sizes``, and find the highest; both start at 1."""
     for s in range(len(sizes)):
@@ -145,7 +150,7 @@ def measure_sets(members: Array, ends: Array, n_states: Array, sizes: Array, hig
             highest[s] = max(highest[s], n_states[members[place]])
 
 
-@kernel
+@tiered(lambda bitsets, members, ends, starts, out: 2 * out.size * bitsets.words.shape[1])
 def count_sets_by_bits(bitsets: Bitsets, members: Array, ends: Array, starts: Array, out: Array) -> None:
     """Count the joint states of sets of columns by AND and popcount; ``out`` starts at zero."""
     # The bitsets of all columns of a set but the last are joined once for consecutive sets that begin alike
@@ -256,7 +261,7 @@ def _join_bits(
     return cells
 
 
-@kernel
+@tiered(lambda codes, weights, members, *_: 4 * members.size * codes.shape[1])
 def count_sets_by_rows(
     codes: Array, weights: Array, members: Array, ends: Array, n_states: Array, starts: Array, out: Array
 ) -> None:
@@ -313,7 +318,7 @@ def _add_keys(codes: Array, members: Array, n_states: Array, start: int, low: in
         stride *= states
 
 
-@kernel
+@tiered(lambda counts, *_: 8 * counts.size)
 def pair_gains(
     counts: Array, starts: Array, n_left: Array, n_right: Array, n_classes: int, gain: Array, rows: Array
 ) -> None:
@@ -346,13 +351,13 @@ def pair_gains(
                 for b in range(n_right[pair]):
                     n = float(counts[cell])
                     if n > 0.0:
-                        information += n * np.log(n * size / (lefts[a] * rights[b]))
+                        information += n * log(n * size / (lefts[a] * rights[b]))
                     cell += n_classes
         gain[pair] = max(information, 0.0)
         rows[pair] = total
 
 
-@kernel
+@tiered(lambda flat, starts, left, right, out: 2 * out.size)
 def gather_tables(flat: Array, starts: Array, left_strides: Array, right_strides: Array, out: Array) -> None:
     """Copy (left, right, class) tables of one shape out of a flat array; the classes of a cell are adjacent."""
     tables, n_left, n_right, n_classes = out.shape

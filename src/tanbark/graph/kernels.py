@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.machine import kernel, tiered
 
 
 @kernel
@@ -31,7 +31,7 @@ def join_roots(root: Array, a: int, b: int) -> bool:
     return a != b
 
 
-@kernel
+@tiered(lambda first, second, order, n: 8 * order.size)
 def join_pairs(first: Array, second: Array, order: Array, n: int) -> Array:
     """Take pairs in order, except those that close a cycle; return the positions of the taken ones (Kruskal)."""
     root = np.arange(n)

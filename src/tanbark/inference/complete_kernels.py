@@ -8,12 +8,12 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.inference.layout import Factors
-from tanbark.machine import kernel
+from tanbark.machine import kernel, tiered
 
 ROWS_AT_ONCE = 512
 
 
-@kernel
+@tiered(lambda codes, factors, most, top, bottom, out: 4 * (bottom - top) * len(factors.columns))
 def add_entries(codes: Array, factors: Factors, most: Array, top: int, bottom: int, out: Array) -> None:
     """Add to ``out[row, class]``, for rows from top to bottom, the entry of every factor of logarithms.
 
@@ -56,7 +56,7 @@ def _add_vectors(entries: Array, places: Array, low: int, size: int, n_classes: 
             out[low + row, c] += entries[place + np.uint64(c)]
 
 
-@kernel
+@tiered(lambda joint, impossible, logs, top, bottom: 4 * (bottom - top) * joint.shape[1])
 def normalize_rows(joint: Array, impossible: Array, logs: bool, top: int, bottom: int) -> None:
     """Turn rows of log-joints into posteriors or their logarithms in place; rows that are all -inf are marked."""
     n_classes = joint.shape[1]

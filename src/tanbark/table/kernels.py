@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.machine import kernel
+from tanbark.machine import kernel, tiered
 
 Array = NDArray[np.generic]
 
@@ -43,7 +43,7 @@ class NumberCoding(NamedTuple):
     cuts: Array
 
 
-@kernel
+@tiered(lambda block, *_: 4 * block.size)
 def look_integers(block: Array, seen: Array, outside: Array) -> None:
     """Mark the whole numbers of the window that occur in each column, and the columns with others."""
     # seen[column, value - WINDOW_LOW] and outside[column] are flags; one pass over the block in memory order.
@@ -57,7 +57,7 @@ def look_integers(block: Array, seen: Array, outside: Array) -> None:
                 outside[column] = 1
 
 
-@kernel
+@tiered(lambda block, *_: 20 * block.size)
 def look_small(block: Array, low: int, out: Array, seen: Array, strange: Array) -> None:
     """Mark the whole numbers from 0 to 63 of each column in the bits of ``seen``; others set bits in ``strange``.
 
@@ -79,7 +79,7 @@ def look_small(block: Array, low: int, out: Array, seen: Array, strange: Array) 
         _transpose(tile[:size], low + top, out)
 
 
-@kernel
+@tiered(lambda block, *_: 20 * block.size)
 def look_bytes(block: Array, low: int, out: Array, seen: Array, strange: Array) -> None:
     """Do as ``look_small`` for bytes, which need no narrowing: the numbers are looked at where they were copied to."""
     for top in range(0, len(block), BYTE_ROWS):
@@ -103,7 +103,7 @@ def _transpose(tile: Array, low: int, out: Array) -> None:
             target[row] = tile[row, column]
 
 
-@kernel
+@tiered(lambda block, *_: 4 * block.size)
 def look_floats(block: Array, seen: Array, outside: Array, fractional: Array, missing: Array, infinite: Array) -> None:
     """Mark the whole numbers of the window, and the columns with other, fractional, missing or infinite values."""
     # As look_integers; NaN is a missing value. All arrays but seen hold one flag per column.
@@ -123,7 +123,7 @@ def look_floats(block: Array, seen: Array, outside: Array, fractional: Array, mi
                 outside[column] = 1
 
 
-@kernel
+@tiered(lambda block, *_: 8 * block.size)
 def encode_integers(block: Array, coding: NumberCoding, missing: int, low: int, out: Array, unseen: Array) -> None:
     """Encode whole numbers; values without a code become ``missing`` and are counted per column in ``unseen``."""
     # Tiles of the block are read by rows and written by columns within the cache. A lookup costs O(1) per value,
@@ -154,7 +154,7 @@ def encode_integers(block: Array, coding: NumberCoding, missing: int, low: int, 
                     out[column, low + row] = code
 
 
-@kernel
+@tiered(lambda block, *_: 8 * block.size)
 def encode_plain(block: Array, base: Array, span: Array, missing: int, low: int, out: Array, unseen: Array) -> None:
     """Encode whole numbers where the levels of every column are ``base, base + 1, …``, ``span`` of them."""
     # The code is v - base; taken as an unsigned number it is at least span for every value without a code.
@@ -172,7 +172,7 @@ def encode_plain(block: Array, base: Array, span: Array, missing: int, low: int,
         _transpose(tile[:size], low + top, out)
 
 
-@kernel
+@tiered(lambda block, *_: 8 * block.size)
 def encode_plain_floats(
     block: Array, base: Array, span: Array, missing: int, low: int, out: Array, unseen: Array, infinite: Array
 ) -> None:
@@ -208,7 +208,7 @@ def look_up_bytes(block: Array, codes: Array, low: int, out: Array) -> None:
                 found[row] = known[tile[row, column]]
 
 
-@kernel
+@tiered(lambda block, *_: 8 * block.size)
 def encode_floats(
     block: Array, coding: NumberCoding, missing: int, low: int, out: Array, unseen: Array, infinite: Array
 ) -> None:
@@ -259,7 +259,7 @@ def _search(cuts: Array, lookup: Array, first: int, last: int, base: int, value:
     return lookup[base + low - first]  # type: ignore[no-any-return]  # an integer once compiled
 
 
-@kernel
+@tiered(lambda below, products: 40 * below.size)
 def mdlp_cuts(below: Array, products: Array) -> Array:
     """Return the accepted cuts in rising order, each the number of distinct values below it; see ``mdlp``.
 

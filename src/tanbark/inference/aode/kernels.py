@@ -8,6 +8,7 @@ their super-parents together.
 
 from __future__ import annotations
 
+from math import exp, log
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numba.core import cgutils
 
 from tanbark.arrays import Array
 from tanbark.inference.aode.joint_tables import Joined, Models
-from tanbark.machine import instruction, kernel
+from tanbark.machine import instruction, kernel, tiered
 from tanbark.stopping import stopping
 
 ROWS_AT_ONCE = 8192
@@ -83,7 +84,12 @@ def _add_rows(count: int) -> Any:
 add_one_row, add_many_rows = _add_rows(1), _add_rows(ABREAST)
 
 
-@kernel
+def _steps(models: Models, rows: int) -> float:
+    """Estimate the work of ``average_models``: an entry of every class for each row, model and value."""
+    return float(rows * len(models.members) * (20 + len(models.n_states) * models.prior.shape[1]))
+
+
+@tiered(lambda codes, models, places, logs, counts, enough, top, bottom, *_: _steps(models, bottom - top))
 def average_models(
     codes: Array, models: Models, places: Array, logs: Array, counts: Array, enough: float, top: int, bottom: int,
     out: Array, empty: Array,
@@ -127,14 +133,15 @@ def average_models(
                 for one in range(above[0], above[1]):
                     for two in range(beside[0], beside[1]):
                         state = models.starts[model] + one * radix + two
-                        joint[:] = models.prior[state]
+                        for c in range(n_classes):  # an assignment of arrays takes seconds to compile
+                            joint[c] = models.prior[state, c]
                         _add_joint(logs[state], values, joint, best[row], total[row])
         for row in range(size):
             empty[low + row] = used[row] == 0
             if used[row]:
                 for c in range(n_classes):
                     positive = total[row, c] > 0.0
-                    out[low + row, c] = best[row, c] + np.log(total[row, c] / used[row]) if positive else -np.inf
+                    out[low + row, c] = best[row, c] + log(total[row, c] / used[row]) if positive else -np.inf
 
 
 @kernel
@@ -185,13 +192,13 @@ def _add_joint(entries: Array, values: Array, joint: Array, best: Array, total: 
         joint[n_classes - 1] = last
     for c in range(n_classes):
         if joint[c] > best[c]:
-            total[c] = total[c] * np.exp(best[c] - joint[c]) + 1.0
+            total[c] = total[c] * exp(best[c] - joint[c]) + 1.0
             best[c] = joint[c]
         elif joint[c] > -np.inf:
-            total[c] += np.exp(joint[c] - best[c])
+            total[c] += exp(joint[c] - best[c])
 
 
-@kernel
+@tiered(lambda found, *_: 4 * found.size)
 def place_probabilities(found: Array, states: Array, values: Array, probabilities: Array) -> None:
     """Copy CPTs (super-parents, feature, class) of one shape to where their states and values begin."""
     n_cpts, n_states, n_values, n_classes = found.shape
@@ -279,7 +286,7 @@ def average_joined(
                 empty[low + row] = True
             else:
                 for c in range(n_classes):
-                    out[low + row, c] = np.log(total[row, c] / used[row]) + shift
+                    out[low + row, c] = log(total[row, c] / used[row]) + shift
 
 
 @kernel

@@ -174,7 +174,9 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
     steps, moved = np.zeros(n_levels + 1), np.zeros(n_levels + 1)
     starts, states = _cells_with_rows(rows, above)
     for sweep in range(MOST_SWEEPS):
-        counts[: levels[n_levels]] = rows[: levels[n_levels]]
+        for v in range(levels[n_levels]):  # a loop: Numba compiles four seconds for an assignment of arrays
+            for k in range(n_states):
+                counts[v, k] = rows[v, k]
         largest = 0.0
         for level in range(n_levels, 0, -1):
             c = concentrations[level]

@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 
 from tanbark.arrays import TIE, Array
-from tanbark.machine import kernel
+from tanbark.machine import kernel, tiered
 from tanbark.params.hierarchical.context_kernels import NONE, ROOT, count, grow, shrink
 from tanbark.params.hierarchical.context_tree import ContextTree
 
@@ -159,7 +159,7 @@ def fit_family(counts: Array, shape: Array, axis: int, order: Array) -> tuple[Co
     return tree, out
 
 
-@kernel
+@tiered(lambda counts, *_: 100 * counts.size)
 def prior_masses(counts: Array, shape: Array, axis: int, out: Array) -> None:
     """Write the prior mass of every cell of families of one shape; ``counts`` and ``out`` are (n_families, n_cells)."""
     for family in range(len(counts)):

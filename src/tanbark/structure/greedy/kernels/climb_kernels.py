@@ -6,13 +6,13 @@ at the clock; called again, they go on where they were.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tanbark.arrays import ROUNDING, TIE, Array
 from tanbark.counts.bitsets import PackedRows
-from tanbark.machine import kernel
+from tanbark.machine import kernel, tiered
 from tanbark.stopping import stopping
 from tanbark.structure.greedy.kernels.family_kernels import Cells, Scoring, family_gains
 from tanbark.structure.greedy.kernels.move_kernels import best_graph_move, connect, disconnect
@@ -20,6 +20,8 @@ from tanbark.structure.greedy.kernels.order_kernels import search_orders
 from tanbark.structure.greedy.kernels.pair_kernels import pair_gains
 from tanbark.structure.greedy.kernels.set_kernels import (
     SetList,
+    copy_to,
+    has_members,
     insert_neighbours,
     list_promising,
     members_of,
@@ -59,7 +61,12 @@ class Climb(NamedTuple):
     scores: Array
 
 
-@kernel
+def _work(counter: Counter, *_: Any) -> float:
+    """Estimate the work of a search that counts: each column once with each other one, and some with more."""
+    return float(counter.data.codes.size * len(counter.allowed))
+
+
+@tiered(_work)
 def enter_columns(counter: Counter, sets: SetList, bound: Array, roots: Array, scores: Array) -> None:
     """Enter all columns without parents, but those that are ``bound`` to some, with the gains of first parents."""
     n = len(roots)
@@ -90,7 +97,7 @@ def _roomy(sets: SetList, y: int) -> bool:
     return bool(sets.size[y] + len(sets.size) < sets.score.shape[1])
 
 
-@kernel
+@tiered(_work)
 def climb(counter: Counter, sets: SetList, graph: Climb, roots: Array) -> tuple[int, int]:
     """Make the best legal move as long as it gains; return the number of steps made, and why no more were.
 
@@ -98,18 +105,21 @@ def climb(counter: Counter, sets: SetList, graph: Climb, roots: Array) -> tuple[
     and to the lowest x, y.
     """
     n, steps, seen = len(graph.arcs), 0, 0
-    gains, best = np.empty(n), graph.score.sum()
+    gains, best = np.empty(n), 0.0
+    for y in range(n):
+        best += graph.score[y]
     while not stopping():
         for y in range(n):
             if graph.stale[y]:
                 if not _roomy(sets, y):
                     return steps, FULL
-                if graph.mask[y].any():
+                if has_members(graph.mask[y]):
                     expand(counter, sets, y, graph.mask[y], graph.score[y], gains)
                     seen += counter.data.codes.size
                 else:
-                    gains[:] = roots[y]
-                graph.toggle[:, y], graph.stale[y] = gains, False
+                    copy_to(gains, roots[y])
+                copy_to(graph.toggle[:, y], gains)
+                graph.stale[y] = False
         if steps == len(graph.steps) or seen > WHILE:
             return steps, PAUSED
         gain, kind, x, y, tried = best_graph_move(
@@ -119,7 +129,8 @@ def climb(counter: Counter, sets: SetList, graph: Climb, roots: Array) -> tuple[
             return steps, DONE
         _make_move(graph, kind, x, y)
         best += gain
-        graph.steps[steps] = kind, x, y, tried
+        step = graph.steps[steps]
+        step[0], step[1], step[2], step[3] = kind, x, y, tried
         graph.scores[steps] = best
         steps += 1
     return steps, DONE
@@ -142,7 +153,7 @@ def _make_move(graph: Climb, kind: int, x: int, y: int) -> None:
         toggle_member(graph.mask[x], y)
 
 
-@kernel
+@tiered(_work)
 def expand_rows(counter: Counter, sets: SetList, rows: Array) -> bool:
     """Count the neighbours of one set of each column, ``rows[y]``, unless that is below 0; return whether all fitted.
 
@@ -160,7 +171,7 @@ def expand_rows(counter: Counter, sets: SetList, rows: Array) -> bool:
     return fitted
 
 
-@kernel
+@tiered(_work)
 def grow(
     counter: Counter, sets: SetList, columns: Array, perturbations: int, strength: int, least: float, state: Array
 ) -> tuple[int, float, Array, Array]:  # fmt: skip
@@ -183,7 +194,7 @@ def grow(
     return PAUSED, best, order, chosen
 
 
-@kernel
+@tiered(_work)
 def expand_promising(counter: Counter, sets: SetList, chosen: Array) -> bool:
     """Count the neighbours of the best set of each column that its order does not allow; return whether all fitted."""
     return bool(expand_rows(counter, sets, list_promising(sets, chosen)))

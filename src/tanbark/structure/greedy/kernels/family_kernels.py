@@ -103,12 +103,12 @@ def _slot(scoring: Scoring, size: int, mass: float) -> int:
     if size >= TOO_LARGE:
         return -1
     key = size if scoring.kind == BDEU else -int(mass)
-    slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - SLOT_BITS))
+    slot = (key * 40503 >> 9) % (1 << SLOT_BITS)  # multiplicative hashing (Knuth 1973, section 6.4), no overflow
     if scoring.sizes[slot] != key:
         scoring.sizes[slot] = key
         scoring.memo[slot] = np.nan
         scoring.bases[slot] = base_of(mass)
-    return slot  # type: ignore[return-value]  # a whole number of numpy, so that it mixes with -1
+    return slot
 
 
 @kernel
@@ -188,7 +188,8 @@ def _list_by_bits(data: PackedRows, child: int, parents: Array, cells: Cells, li
     # down, so that none is overwritten before it was split.
     held, words = cells.held, data.words
     size = words.shape[1]
-    held[0] = words[ALL_ROWS]
+    for word in range(size):
+        held[0, word] = words[ALL_ROWS, word]
     made = 1
     for position in range(len(parents) + 1):
         column = child if position == len(parents) else parents[position]

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.machine import kernel, tiered
 from tanbark.structure.greedy.kernels import layout as field
 
 TOO_LARGE = 1 << 40  # sizes of tables are clipped here, so that they do not overflow
@@ -31,7 +31,7 @@ def log_gamma(x: float) -> float:
     return value - math.log(shift) if shift != 1.0 else value
 
 
-@kernel
+@tiered(lambda size: size)
 def list_n_log_n(size: int) -> Array:
     """Return n ln n for n = 0, 1, … below a size."""
     found = np.zeros(size)
@@ -106,7 +106,7 @@ def table_gain(
     return gain
 
 
-@kernel
+@tiered(lambda flat, *_: 8 * flat.size)
 def flat_scores(flat: Array, starts: Array, shapes: Array, masses: Array, penalty: int, n_log_n: Array) -> Array:
     """Return the score of each (configurations, states) table, with the masses of a cell and of a configuration."""
     found = np.zeros(len(starts))

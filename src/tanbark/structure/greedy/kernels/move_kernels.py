@@ -91,14 +91,24 @@ def disconnect(arcs: Array, reach: Array, x: int, y: int) -> None:
     """Remove the arc x -> y, and find the paths from x and its ancestors anew, those with fewest descendants first."""
     arcs[x, y] = False
     n = len(arcs)
-    size = np.full(n, n + 1)
+    size = np.zeros(n, np.int64)  # descendants before; 0 for the nodes whose paths stay
     for node in range(n):
         if node == x or reach[node, x]:
-            size[node] = reach[node].sum()
-    for node in np.argsort(size, kind="mergesort"):
-        if size[node] > n:
-            break
-        reach[node] = arcs[node]
-        for child in range(n):
-            if arcs[node, child]:
-                reach[node] |= reach[child]
+            for other in range(n):
+                size[node] += reach[node, other]
+    for descendants in range(1, n):
+        for node in range(n):
+            if size[node] == descendants:
+                _find_paths(arcs, reach, node)
+
+
+@kernel
+def _find_paths(arcs: Array, reach: Array, node: int) -> None:
+    """Find the paths from a node, those from its children being known."""
+    n = len(arcs)
+    for other in range(n):
+        reach[node, other] = arcs[node, other]
+    for child in range(n):
+        if arcs[node, child]:
+            for other in range(n):
+                reach[node, other] |= reach[child, other]

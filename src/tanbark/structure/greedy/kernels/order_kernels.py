@@ -12,7 +12,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.machine import kernel
 from tanbark.stopping import stopping
-from tanbark.structure.greedy.kernels.set_kernels import SetList
+from tanbark.structure.greedy.kernels.set_kernels import SetList, copy_to
 
 
 class Order(NamedTuple):
@@ -229,7 +229,7 @@ def search_orders(
     for _ in range(perturbations if n > 1 else 0):
         if stopping():
             break
-        order.columns[:] = kept
+        copy_to(order.columns, kept)
         for place in range(n):
             order.place[kept[place]] = place
         for _ in range(1 + _draw(state, strength)):
@@ -237,6 +237,7 @@ def search_orders(
             _move(order, v, _nearest(order, sets.fixed, v, _draw(state, n)))
         total = _ascend(sets, order, least, state)
         if total >= best - least:  # equally good orders are entered too, for the sake of their parent sets
-            kept[:], chosen[:] = order.columns, order.chosen
+            copy_to(kept, order.columns)
+            copy_to(chosen, order.chosen)
             best = max(best, total)
     return best, kept, chosen

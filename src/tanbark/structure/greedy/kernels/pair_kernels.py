@@ -50,7 +50,10 @@ def pair_gains(
 def _column_score(scoring: Scoring, counts: Array) -> float:
     states = len(counts)
     mass, above = mass_of(scoring, float(states), states, True), mass_of(scoring, 1.0, states, False)
-    value = -term_of(counts.sum(), above, base_of(above))
+    total = 0.0
+    for state in range(states):
+        total += counts[state]
+    value = -term_of(total, above, base_of(above))
     for state in range(states):
         value += term_of(counts[state], mass, base_of(mass))
     return float(value - penalty_of(scoring, float(states - 1)))

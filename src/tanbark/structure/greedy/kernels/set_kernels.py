@@ -37,6 +37,22 @@ def toggle_member(mask: Array, column: int) -> None:
 
 
 @kernel
+def has_members(mask: Array) -> bool:
+    """Return whether a set is not empty."""
+    word = 0
+    while word < len(mask) and not mask[word]:
+        word += 1
+    return word < len(mask)
+
+
+@kernel
+def copy_to(target: Array, source: Array) -> None:
+    """Copy an array by a loop: Numba compiles two seconds for an assignment of arrays."""
+    for place in range(len(target)):
+        target[place] = source[place]
+
+
+@kernel
 def is_subset(mine: Array, other: Array) -> bool:
     """Return whether all members of a set are in another."""
     word = 0
@@ -86,8 +102,10 @@ def insert_set(sets: SetList, y: int, mask: Array, score: float, counted: bool) 
         place += 1
     at = _drop_supersets(sets, y, mask, place)
     for row in range(at, place, -1):
-        bits[row], scores[row], sets.counted[y, row] = bits[row - 1], scores[row - 1], sets.counted[y, row - 1]
-    bits[place], scores[place], sets.counted[y, place] = mask, score, counted
+        copy_to(bits[row], bits[row - 1])
+        scores[row], sets.counted[y, row] = scores[row - 1], sets.counted[y, row - 1]
+    copy_to(bits[place], mask)
+    scores[place], sets.counted[y, place] = score, counted
     sets.size[y] = at + 1
 
 
@@ -97,7 +115,8 @@ def _drop_supersets(sets: SetList, y: int, mask: Array, place: int) -> int:
     bits, size, at = sets.bits[y], sets.size[y], place
     for row in range(place, size):
         if row == size - 1 or not is_subset(mask, bits[row]):
-            bits[at], sets.score[y, at], sets.counted[y, at] = bits[row], sets.score[y, row], sets.counted[y, row]
+            copy_to(bits[at], bits[row])
+            sets.score[y, at], sets.counted[y, at] = sets.score[y, row], sets.counted[y, row]
             at += 1
     return at
 
