@@ -302,9 +302,10 @@ class Kernel:
     of work is done sooner by :func:`interpreted`.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, error_model: str = "python") -> None:
         update_wrapper(self, function)
         self.py_func = function
+        self._error_model = error_model
         self.work_in_python = 0.0
         self._compiled: Callable[..., Any] | None = None
         self._ready = False  # whether a call was found not to wait; then none will
@@ -339,7 +340,7 @@ class Kernel:
             self._compiled = self.py_func
         else:
             _announce_stop()
-            made = njit(nogil=True)(self.py_func)
+            made = njit(nogil=True, error_model=self._error_model)(self.py_func)
             made._cache = open_cache(self.py_func)
             self._compiled = self._compiled or made  # another thread may have been first
         return self._compiled
@@ -372,6 +373,11 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     With ``NUMBA_DISABLE_JIT`` the function runs in Python.
     """
     return Kernel(function)
+
+
+def dividing_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a kernel that never divides by zero, so that its loops need no check and become vector instructions."""
+    return Kernel(function, error_model="numpy")
 
 
 def for_work(kernel: Callable[..., Any], amount: float, most: int) -> Callable[..., Any]:
