@@ -1,6 +1,6 @@
 """How often do prediction sets of 90 % hold the right class? Repeated random splits of all sets of 1,000 rows or more.
 
-    python -m benchmarks.studies.coverage run [--data FOLDER] [--repeats 16] [--seconds 3600] [--sets a,b]
+    python -m benchmarks.studies.coverage run [--data FOLDER] [--error 0.0025] [--seconds 3600] [--sets a,b]
     python -m benchmarks.studies.coverage page
 
 Each repeat takes 30 % of the rows away at random, stratified by class, fits every model on the others (at most 5,000
@@ -9,6 +9,12 @@ be empty (``allow_empty=True``), so that a model that is nearly always right can
 measured is kept line by line in build/studies/coverage.jsonl, so that a run that was stopped goes on where it was; the
 page writes docs/numbers/coverage.json and prints the table of docs/guides/calibration.md. Models that were not run
 again keep the figures that stand there, with the commit that they are of.
+
+How many splits a set has is known before any is measured: as many as bring the standard error of the mean, by the
+binomial variance of calibration rows and test rows, to ``--error``. The error that the page shows is the standard
+deviation over the splits, divided by the root of their number. Given the rows of a set, its splits are independent
+draws, so that this is the error of the mean over all random splits of these rows, although the splits share rows; what
+another sample of rows would have given is no part of it.
 """
 
 from __future__ import annotations
@@ -29,11 +35,12 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import tanbark as tb
 from benchmarks.studies.accuracy import data
+from tanbark.estimators.ensemble.selection import LARGE_FOLDS, n_folds
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "docs" / "numbers" / "coverage.json"
 KEPT = ROOT / "build" / "studies" / "coverage.jsonl"
-LEVEL, LEAST_ROWS, MOST_TRAINED, MOST_COLUMNS = 0.9, 1000, 5000, 62
+LEVEL, LEAST_ROWS, MOST_TRAINED, MOST_COLUMNS, TESTED = 0.9, 1000, 5000, 62, 0.3
 FIRST, LAST = 0.89, 0.92  # what the mean coverage of a set should lie between
 SEED = 2026
 
@@ -54,7 +61,7 @@ MODELS: dict[str, Callable[[Any, Any], Any]] = {"KDB": fit_kdb, "Classifier": fi
 def measure(folder: Path, name: str, model: str, repeat: int) -> dict[str, Any]:
     """Return coverage, mean size of the sets and accuracy on the rows of one random split."""
     table = data.load(folder, name)
-    splitter = StratifiedShuffleSplit(1, test_size=0.3, random_state=SEED + repeat)
+    splitter = StratifiedShuffleSplit(1, test_size=TESTED, random_state=SEED + repeat)
     train, test = next(splitter.split(np.zeros(len(table.y)), table.y))
     train = train[:MOST_TRAINED]
     begun = time.process_time()
@@ -71,6 +78,12 @@ def measure(folder: Path, name: str, model: str, repeat: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def n_splits(train: int, test: int, model: str, error: float) -> int:
+    """Return how many splits bring the binomial standard error of the mean coverage down to ``error``."""
+    calibrated = train / LARGE_FOLDS if model == "Classifier" and n_folds(train) == LARGE_FOLDS else train
+    return math.ceil(LEVEL * (1.0 - LEVEL) * (1.0 / calibrated + 1.0 / test) / error**2)
+
+
 def read_lines() -> list[dict[str, Any]]:
     """Read what was measured so far."""
     return [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
@@ -83,20 +96,24 @@ def run(options: argparse.Namespace) -> None:
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     print(f"seed {SEED}, commit {commit()}", flush=True)
     begun = time.monotonic()
-    for repeat in range(options.repeats):
-        for name in names:
-            table = data.load(options.data, name)
-            if len(table.y) < LEAST_ROWS or table.X.shape[1] > MOST_COLUMNS:
+    wanted: dict[tuple[str, str], int] = {}
+    for name in names:
+        table = data.load(options.data, name)
+        if len(table.y) >= LEAST_ROWS and table.X.shape[1] <= MOST_COLUMNS:
+            test = math.ceil(TESTED * len(table.y))
+            train = min(len(table.y) - test, MOST_TRAINED)
+            wanted.update({(name, m): n_splits(train, test, m, options.error) for m in options.models.split(",")})
+    for repeat in range(max(wanted.values())):
+        for (name, model), count in wanted.items():
+            if repeat >= count or (name, model, repeat) in known:
                 continue
-            for model in options.models.split(","):
-                if (name, model, repeat) in known:
-                    continue
-                if time.monotonic() - begun > options.seconds:
-                    return
-                line = json.dumps(measure(options.data, name, model, repeat))
-                with KEPT.open("a") as file:
-                    file.write(line + "\n")
-                print(line, flush=True)
+            if time.monotonic() - begun > options.seconds:
+                return
+            line = json.dumps(measure(options.data, name, model, repeat))
+            with KEPT.open("a") as file:
+                file.write(line + "\n")
+            print(line, flush=True)
+    print("all splits are measured", flush=True)
 
 
 def summarise(lines: list[dict[str, Any]], earlier: dict[str, Any] | None = None) -> list[dict[str, Any]]:
@@ -185,7 +202,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("run", "page"))
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--repeats", type=int, default=16)
+    parser.add_argument("--error", type=float, default=0.0025)
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--sets", default="")
     parser.add_argument("--models", default=",".join(MODELS))

@@ -304,9 +304,12 @@ class Kernel:
     compiler would have to be waited for.
     """
 
-    def __init__(self, function: Callable[..., Any], work: Callable[..., float] | None = None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], work: Callable[..., float] | None = None, *, error_model: str = "python"
+    ) -> None:  # fmt: skip
         update_wrapper(self, function)
         self.py_func = function
+        self._error_model = error_model
         self.work_in_python = 0.0
         self._work = work
         self._compiled: Callable[..., Any] | None = None
@@ -346,10 +349,20 @@ class Kernel:
             self._compiled = self.py_func
         else:
             _announce_stop()
-            made = _dispatcher(self.py_func)
+            made = self._dispatcher()
             made._cache = open_cache(self.py_func)
             self._compiled = self._compiled or made  # another thread may have been first
         return self._compiled
+
+    def _dispatcher(self, **options: bool) -> Any:
+        """Make a dispatcher of Numba; called by a kernel with a constant, it is not compiled for that value alone."""
+        from numba import njit
+        from numba.core.types.misc import unliteral
+
+        made = njit(nogil=True, error_model=self._error_model, **options)(self.py_func)
+        resolve = made.get_call_template
+        made.get_call_template = lambda types, keywords: resolve([unliteral(each) for each in types], keywords)
+        return made
 
     @property
     def _numba_type_(self) -> Any:
@@ -358,7 +371,7 @@ class Kernel:
         It becomes part of the other kernel, and is kept on disk with that one only.
         """
         if self._inner is None:
-            made = _dispatcher(self.py_func, no_cpython_wrapper=True)
+            made = self._dispatcher(no_cpython_wrapper=True)
             self._inner = self._inner or made
         return getattr(self._inner, "_numba_type_")  # noqa: B009
 
@@ -369,17 +382,6 @@ class Kernel:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._compiled or self._compile(), name)
-
-
-def _dispatcher(function: Callable[..., Any], **options: bool) -> Any:
-    """Make a dispatcher of Numba; called by a kernel with a constant, it is not compiled for that value alone."""
-    from numba import njit
-    from numba.core.types.misc import unliteral
-
-    made = njit(nogil=True, **options)(function)
-    resolve = made.get_call_template
-    made.get_call_template = lambda types, keywords: resolve([unliteral(each) for each in types], keywords)
-    return made
 
 
 def _interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
@@ -405,6 +407,11 @@ def tiered(work: Callable[..., float]) -> Callable[[Callable[..., Any]], Callabl
     must return the same bits in Python: elements are summed in a loop, logarithms are those of ``math``.
     """
     return lambda function: Kernel(function, work)
+
+
+def dividing_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a kernel that never divides by zero, so that its loops need no check and become vector instructions."""
+    return Kernel(function, error_model="numpy")
 
 
 def for_work(kernel: Callable[..., Any], amount: float, most: int) -> Callable[..., Any]:

@@ -73,7 +73,7 @@ def test_a_kernel_in_python_calls_kernels_in_python(monkeypatch):
 
 
 def test_a_kernel_is_pickled_by_its_name():
-    from tanbark.params.hierarchical.context_kernels import shrink
+    from tanbark.params.hierarchical.shrinkage_kernels import shrink
 
     assert pickle.loads(pickle.dumps(shrink)) is shrink
 

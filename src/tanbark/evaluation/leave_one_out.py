@@ -59,7 +59,7 @@ class CountedFamilies(NamedTuple):
 
 
 class TreeFamily(NamedTuple):
-    """A family with hierarchical smoothing: its node, its parents in the order in which contexts grow, its exponent.
+    """A family with hierarchical smoothing: its node, the class, its parents as contexts grow, its exponent.
 
     ``strides`` and ``carried_strides``, of the parents and at the end of the node, find a cell of ``probabilities``,
     the CPT, and of its ``logarithms``, and a parent configuration of ``carried``: the part of a change of the node's
@@ -67,6 +67,7 @@ class TreeFamily(NamedTuple):
     """
 
     node: int
+    target: int
     parents: Integers
     exponent: float
     tree: ContextTree
@@ -184,7 +185,7 @@ def _tree(network: Network, node: int, counts: NDArray[Any], known: Hierarchical
     strides = strides_of(scope, sizes)
     carried_strides = {**strides_of([column for column in scope if column != node], sizes), node: 0}
     return TreeFamily(
-        node, np.array(parents, np.int64), power, tree,
+        node, network.target, np.array(parents, np.int64), power, tree,
         np.array([strides[column] for column in (*parents, node)], np.int64),
         np.array([carried_strides[column] for column in (*parents, node)], np.int64),
         np.ascontiguousarray(network.tables[node], np.float64).ravel(),

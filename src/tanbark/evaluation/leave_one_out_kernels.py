@@ -116,68 +116,107 @@ def add_tree_left_out(
 
     Concentrations and the passing on of rows are held: the contexts above a row's own lose what it no longer passes on.
     """
-    # Idea: one walk from the row's deepest context up finds what every level loses, one walk down shrinks what is
-    # left. The contexts of other classes have lost nothing but what the root carries down to them, which is linear.
-    # Rows of the same cell lose the same, so that what one of them found is kept for the others.
-    # Cost: O(rows x (levels + classes)).
-    node, parents, exponent = family.node, family.parents, family.exponent
-    strides, carried_strides, carried = family.strides, family.carried_strides, family.carried
-    cpt, logarithms = family.probabilities, family.logarithms
-    children, starts, states, levels, counts, totals, probabilities, concentrations = family.tree
-    target, n_classes, n_levels = codes.shape[0] - 1, out.shape[1], len(parents)
-    by_class = parents[0] == target
-    step = 1 if by_class else 0
-    path, lost = np.zeros(n_levels + 1, np.int64), np.zeros(n_levels + 1)
-    deepest = levels[n_levels]
-    known = np.zeros((len(counts) - deepest, counts.shape[1]), np.bool_)
-    entries, moves = np.empty(known.shape), np.empty(known.shape)
+    # Idea: rows of the same cell lose the same, so that one of them finds it, for all classes, for the others.
+    # Layout: ``slots`` has for every row its place in ``changes``, or -1 where a value is missing, ``firsts`` the row
+    # that finds a change; ``sums`` are the changes and the logarithms of the CPT.
+    # Cost: O(rows x (levels + classes)), and a number for every cell.
+    n_rows, n_classes = bottom - top, out.shape[1]
+    slots, firsts = np.empty(n_rows, np.int32), np.empty(n_rows, np.int64)
+    n_kept = _number_cells(codes, left_out, family, top, slots, firsts)
+    changes, sums = np.empty((n_kept, n_classes)), np.empty((n_kept, n_classes))
+    known = _fill_changes(codes, left_out, family, firsts[:n_kept], changes, sums)
     for row in range(top, bottom):
-        state, label = np.int64(codes[node, row]), np.int64(codes[target, row])
-        whole = state < counts.shape[1]
-        place, config = state * strides[n_levels], np.int64(0)
+        slot = slots[row - top]
+        if slot >= 0 and not known[slot]:
+            unknown[row] = True
+        elif slot >= 0 and complete[row]:
+            for c in range(n_classes):
+                out[row, c] += sums[slot, c]
+        elif slot >= 0:
+            for c in range(n_classes):
+                out[row, c] += changes[slot, c]
+
+
+@kernel
+def _number_cells(codes: Array, left_out: Array, family: TreeFamily, top: int, slots: Array, firsts: Array) -> int:
+    """Number the cells of the rows from ``top`` on; a row of which not one whole row is left out has its own number."""
+    parents, strides, states, n_states = family.parents, family.strides, family.tree.states, family.tree.counts.shape[1]
+    node, n_levels, n_kept = family.node, len(parents), 0
+    numbers = np.full(len(family.probabilities), NONE, np.int32)
+    for place in range(len(slots)):
+        row = top + place
+        state = np.int64(codes[node, row])
+        cell, whole = state * strides[n_levels], state < n_states
         for level in range(n_levels):
             code = np.int64(codes[parents[level], row])
             whole &= code < states[level]
-            if whole:
-                v = path[level]
-                path[level + 1] = (
-                    NONE if v < 0 else children[starts[level] + (v - levels[level]) * states[level] + code]
-                )
-                if parents[level] != target:
-                    place += code * strides[level]
-                    config += code * carried_strides[level]
-        if not whole:
-            continue
-        less, v = left_out[row], path[n_levels]
+            cell += code * strides[level]
+        slot = NONE
+        if whole:
+            slot = numbers[cell] if left_out[row] == 1.0 else NONE
+            if slot == NONE:
+                slot = n_kept
+                firsts[slot] = row
+                n_kept += 1
+                if left_out[row] == 1.0:
+                    numbers[cell] = slot
+        slots[place] = slot
+    return n_kept
+
+
+@kernel
+def _fill_changes(codes: Array, left_out: Array, family: TreeFamily, rows: Array, changes: Array, sums: Array) -> Array:
+    """Write by how much the weighted logarithms of the cells of rows change, for all classes, when the row is left out.
+
+    ``sums`` get the changes and the logarithms. Returns which rows are among those that were counted.
+    """
+    # Idea: one walk from the row's deepest context up finds what every level loses, one walk down shrinks what is
+    # left. The contexts of other classes have lost nothing but what the root carries down to them, which is linear.
+    node, target, parents, strides, cpt = (
+        family.node,
+        family.target,
+        family.parents,
+        family.strides,
+        family.probabilities,
+    )
+    children, starts, states, levels, counts, totals, probabilities, concentrations = family.tree
+    cpt, known = family.probabilities, np.ones(len(rows), np.bool_)
+    n_levels, by_class = len(parents), parents[0] == target
+    step = 1 if by_class else strides[n_levels] if node == target else 0
+    path, lost = np.zeros(n_levels + 1, np.int64), np.zeros(n_levels + 1)
+    for slot in range(len(rows)):
+        row, less = rows[slot], left_out[rows[slot]]
+        state, label = np.int64(codes[node, row]), np.int64(codes[codes.shape[0] - 1, row])
+        cell, config = state * strides[n_levels] - label * step, np.int64(0)  # of the first class
+        for level in range(n_levels):
+            v, code = path[level], np.int64(codes[parents[level], row])
+            path[level + 1] = NONE if v < 0 else children[starts[level] + (v - levels[level]) * states[level] + code]
+            cell += code * strides[level]
+            config += code * family.carried_strides[level] if parents[level] != target else 0
+        v = path[n_levels]
         if less > 0.0 and (v < 0 or counts[v, state] < less - SLACK):
-            unknown[row] = True
+            known[slot] = False
             continue
-        kept = less == 1.0 and node != target
-        if kept and known[v - deepest, state]:
-            entry, moved = entries[v - deepest, state], moves[v - deepest, state]
-        else:
-            for level in range(n_levels, 0, -1):
-                lost[level] = less
-                if less > 0.0:
-                    a = concentrations[level] * probabilities[path[level - 1], state]
-                    n = counts[path[level], state]
-                    less = no_longer_passed_on(n, less, a)
-            lost[ROOT] = less
-            entry = log(_tree_entry(counts, totals, concentrations, path, lost, state, state))
-            root = (max(counts[ROOT, state] - less, 0.0) + 0.5) / (totals[ROOT] - less + concentrations[ROOT])
-            moved = root - probabilities[ROOT, state]
-            if kept:
-                entries[v - deepest, state], moves[v - deepest, state], known[v - deepest, state] = entry, moved, True
-        for c in range(n_classes):
-            at = place + c * step
+        for level in range(n_levels, 0, -1):
+            lost[level] = less
+            if less > 0.0:
+                a = concentrations[level] * probabilities[path[level - 1], state]
+                less = no_longer_passed_on(counts[path[level], state], less, a)
+        lost[ROOT] = less
+        entry = log(_tree_entry(counts, totals, concentrations, path, lost, state, state))
+        root = (max(counts[ROOT, state] - less, 0.0) + 0.5) / (totals[ROOT] - less + concentrations[ROOT])
+        moved = root - probabilities[ROOT, state]
+        for c in range(changes.shape[1]):
+            at = cell + c * step
             if node == target:
-                at = place + (c - state) * strides[n_levels]
                 change = log(_tree_entry(counts, totals, concentrations, path, lost, c, state)) - log(cpt[at])
             elif c == label or not by_class:
                 change = entry - log(cpt[at])
             else:
-                change = _log_one_plus(moved * carried[config + c] / cpt[at])
-            out[row, c] += exponent * change + (logarithms[at] if complete[row] else 0.0)
+                change = _log_one_plus(moved * family.carried[config + c] / cpt[at])
+            changes[slot, c] = family.exponent * change
+            sums[slot, c] = changes[slot, c] + family.logarithms[at]
+    return known
 
 
 @kernel

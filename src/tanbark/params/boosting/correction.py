@@ -88,18 +88,15 @@ def grow_families(
     contexts : (n_families, n_rows) array
         The context of every row: that of the columns before its first missing one.
     """
-    from tanbark.params.hierarchical import context_kernels
+    from tanbark.params.boosting import correction_kernels as kernels
 
-    sizes = np.asarray(states, np.int64)
+    columns = np.array([column for members in families for column in members], np.int64)
+    spans = np.cumsum([0, *(len(members) for members in families)]).astype(np.int64)
+    own_states = np.asarray(states, np.int64)[columns]
     contexts = np.empty((len(families), codes.shape[1]), np.int32)
-    parts, n_contexts = [], 0
-    for family, members in enumerate(families):
-        columns = np.asarray(members, np.int64)
-        children, _, levels, above, found = context_kernels.grow(codes, columns, sizes[columns], NO_WEIGHTS, 1.0)
-        contexts[family] = found.max(axis=0) + n_contexts  # deeper contexts have higher numbers
-        parts.append(FamilyContexts(columns, levels, children, above))
-        n_contexts += len(above)
-    return join_families(parts, sizes, np.zeros((n_contexts, n_classes))), contexts
+    firsts, starts, children, above = kernels.number_contexts(codes, columns, spans, own_states, contexts)
+    sums = np.zeros((len(above), n_classes))
+    return Families(columns, spans, own_states, firsts, starts, children, above, sums), contexts
 
 
 def join_families(parts: Sequence[FamilyContexts], sizes: Integers, sums: Floats) -> Families:

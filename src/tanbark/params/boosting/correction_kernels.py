@@ -8,12 +8,52 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.machine import kernel
-from tanbark.params.boosting.correction import Families, LabelledRows
+from tanbark.params.boosting.correction import NO_WEIGHTS, Families, LabelledRows
+from tanbark.params.hierarchical.context_kernels import grow
 
 LARGEST_STEP = 4.0  # of Newton: where all posteriors are nearly certain, curvature vanishes
 LEAST = 1e-200  # posterior, or odds, that steps begin with
 SHORT_STEP = 0.5  # of which a series has the exponential, which vector instructions compute
 NO_CONTEXTS = np.zeros(0, np.int32)
+
+
+@kernel
+def number_contexts(
+    codes: Array, columns: Array, spans: Array, states: Array, contexts: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Number the contexts of all families, and write the deepest one of every row, ``contexts[family, row]``.
+
+    Returns the arrays of :class:`Families` that follow: ``firsts``, ``starts``, ``children`` and ``above``.
+    """
+    firsts, starts = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
+    parts, uppers = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    n_children = n_contexts = 0
+    for family in range(len(spans) - 1):
+        low, high = spans[family], spans[family + 1]
+        children, own_starts, levels, above, found = grow(codes, columns[low:high], states[low:high], NO_WEIGHTS, 1.0)
+        for level in range(high - low):
+            firsts[low + level], starts[low + level] = n_contexts + levels[level], n_children + own_starts[level]
+        for row in range(codes.shape[1]):
+            deepest = found[0, row]
+            for level in range(1, high - low + 1):
+                deepest = max(deepest, found[level, row])  # deeper contexts have higher numbers
+            contexts[family, row] = n_contexts + deepest
+        for at in range(len(children)):
+            children[at] += n_contexts if children[at] >= 0 else 0
+        parts.append(children)
+        uppers.append(above + np.int32(n_contexts))
+        n_contexts, n_children = n_contexts + len(above), n_children + len(children)
+    return firsts, starts, _join(parts, n_children), _join(uppers, n_contexts)
+
+
+@kernel
+def _join(parts: list[Array], size: int) -> Array:
+    """Return arrays one after another."""
+    found, low = np.empty(size, np.int32), 0
+    for part in parts:
+        found[low : low + len(part)] = part
+        low += len(part)
+    return found
 
 
 @kernel

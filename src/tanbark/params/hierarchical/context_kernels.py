@@ -1,8 +1,8 @@
-"""Compiled kernels of context trees: counting, shrinkage along the parents, leave-one-out entries."""
+"""Compiled kernels of context trees: counting, entries of rows, leave-one-out entries."""
 
 from __future__ import annotations
 
-from math import exp, log
+from math import log
 
 import numpy as np
 
@@ -13,10 +13,6 @@ from tanbark.params.hierarchical.context_tree import ContextTree
 ROOT = 0
 NONE = -1
 DIRECT = 12  # differences of the digamma function up to this many rows are sums of reciprocals
-CONCENTRATION_RATE = 0.01  # rate of the exponential prior of a concentration
-LEAST, MOST = 0.1, 1e4  # concentrations: few rows never make certain
-SECANT_START, SECANT_LIMIT, LARGEST_MOVE = 3.0, 10.0, 2.0  # of the log of a concentration
-MOST_SWEEPS, SETTLED = 30, 0.02
 
 
 @kernel
@@ -134,130 +130,6 @@ def count(values: Array, n_states: int, weights: Array, contexts: Array, n_conte
                 level -= 1
             counts[contexts[level, row], state] += weights[row] if len(weights) else 1.0
     return counts
-
-
-@kernel
-def _go_down(
-    counts: Array, totals: Array, concentrations: Array, above: Array, levels: Array, probabilities: Array,
-    deepest: int,
-) -> None:  # fmt: skip
-    """Write the distributions of the contexts down to a level, each shrunk towards that of the context above."""
-    n_states = counts.shape[1]
-    for k in range(n_states):
-        probabilities[ROOT, k] = (counts[ROOT, k] + 0.5) / (totals[ROOT] + concentrations[ROOT])
-    for level in range(1, deepest + 1):
-        c = concentrations[level]
-        for v in range(levels[level], levels[level + 1]):
-            up = above[v]
-            for k in range(n_states):
-                probabilities[v, k] = (counts[v, k] + c * probabilities[up, k]) / (totals[v] + c)
-
-
-@kernel
-def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Array, Array]:
-    """Estimate counts, totals, probabilities and concentrations of all contexts from the counts of rows.
-
-    A sweep goes up, passing expected tables on to the contexts above, and down, shrinking every context towards the
-    one above. The concentration of a level maximises the Dirichlet-multinomial evidence of its contexts less
-    0.01 times itself: there c (sum of psi(c + n) - psi(c) + 0.01) equals the tables, and every sweep takes a secant
-    step towards it.
-    """
-    # Idea: only cells with rows pass anything on, and the deepest contexts, which are most, receive nothing: their
-    # counts stay, and their distributions are needed at the end only.
-    # Cost: O(cells with rows + contexts above the deepest x states) per sweep; 6 to 15 sweeps, since counts and
-    # concentrations settle together.
-    n_contexts, n_states = rows.shape
-    n_levels = len(levels) - 2
-    counts, probabilities = rows.copy(), np.full((n_contexts, n_states), 1.0 / n_states)
-    totals, concentrations = np.zeros(n_contexts), np.full(n_levels + 1, 4.0)
-    concentrations[ROOT] = 0.5 * n_states
-    steps, moved = np.zeros(n_levels + 1), np.zeros(n_levels + 1)
-    starts, states = _cells_with_rows(rows, above)
-    for sweep in range(MOST_SWEEPS):
-        for v in range(levels[n_levels]):  # a loop: Numba compiles four seconds for an assignment of arrays
-            for k in range(n_states):
-                counts[v, k] = rows[v, k]
-        largest = 0.0
-        for level in range(n_levels, 0, -1):
-            c = concentrations[level]
-            tables = _pass_up(counts, totals, c, above, levels, level, starts, states, probabilities)
-            if sweep > 0 and levels[level + 1] > levels[level]:
-                slope = CONCENTRATION_RATE + _digamma_differences(c, totals, levels[level], levels[level + 1])
-                step = log(tables / (c * slope))  # zero where the evidence is largest
-                factor = SECANT_START
-                if sweep > 1 and abs(step - steps[level]) > 1e-12:
-                    factor = min(max(-moved[level] / (step - steps[level]), 1.0), SECANT_LIMIT)
-                steps[level] = step
-                moved[level] = min(max(factor * step, -LARGEST_MOVE), LARGEST_MOVE)
-                largest = max(largest, abs(moved[level]))
-                concentrations[level] = min(max(c * exp(moved[level]), LEAST), MOST)
-        totals[ROOT] = 0.0
-        for k in range(n_states):
-            totals[ROOT] += counts[ROOT, k]
-        _go_down(counts, totals, concentrations, above, levels, probabilities, n_levels - 1)
-        if sweep > 1 and largest < SETTLED:
-            break
-    _go_down(counts, totals, concentrations, above, levels, probabilities, n_levels)
-    return counts, totals, probabilities, concentrations
-
-
-@kernel
-def _cells_with_rows(rows: Array, above: Array) -> tuple[Array, Array]:
-    """List the states that have rows in every context or below it: those of context v begin at ``starts[v]``."""
-    n_contexts, n_states = rows.shape
-    seen = np.zeros((n_contexts, n_states), np.bool_)
-    n_cells = 0
-    for v in range(n_contexts - 1, -1, -1):
-        for k in range(n_states):
-            if seen[v, k] or rows[v, k] > 0.0:
-                seen[v, k] = seen[above[v], k] = True
-                n_cells += 1
-    starts, states, at = np.zeros(n_contexts + 1, np.int64), np.empty(n_cells, np.int32), 0
-    for v in range(n_contexts):
-        for k in range(n_states):
-            if seen[v, k]:
-                states[at] = k
-                at += 1
-        starts[v + 1] = at
-    return starts, states
-
-
-@kernel
-def _pass_up(
-    counts: Array, totals: Array, c: float, above: Array, levels: Array, level: int, starts: Array, states: Array,
-    probabilities: Array,
-) -> float:  # fmt: skip
-    """Pass the expected tables of a level on to the contexts above, write its totals, and return all tables."""
-    tables = 0.0
-    for v in range(levels[level], levels[level + 1]):
-        up, total = above[v], 0.0
-        for at in range(starts[v], starts[v + 1]):
-            k = states[at]
-            n = counts[v, k]
-            expected = 1.0
-            if n != 1.0:
-                a = c * probabilities[up, k]
-                expected = a * digamma_difference(a, n)
-            total += n
-            tables += expected
-            counts[up, k] += n if n <= 1.0 else min(max(expected, 1.0), n)
-        totals[v] = total
-    return tables
-
-
-@kernel
-def _digamma_differences(c: float, totals: Array, first: int, last: int) -> float:
-    """Return the sum of psi(c + n) - psi(c) over the totals n of contexts; small whole ones are looked up."""
-    known, total = np.zeros(DIRECT + 1), 0.0
-    for j in range(DIRECT):
-        known[j + 1] = known[j] + 1.0 / (c + j)
-    for v in range(first, last):
-        n = totals[v]
-        if n <= DIRECT and n == int(n):
-            total += known[int(n)]
-        else:
-            total += digamma_difference(c, n)
-    return total
 
 
 @kernel

@@ -74,13 +74,14 @@ def fit_tree(
         The context of every row on every level, -1 beyond a missing value.
     """
     from tanbark.params.hierarchical import context_kernels as kernels
+    from tanbark.params.hierarchical.shrinkage_kernels import shrink
 
     sizes = np.asarray(states, np.int64)
     columns = np.asarray(parents, np.int64)
     given = NO_WEIGHTS if weights is None else weights
     children, starts, levels, above, contexts = kernels.grow(codes, columns, sizes[columns], given, least_rows)
     rows = kernels.count(codes[node], int(sizes[node]), given, contexts, len(above))
-    return ContextTree(children, starts, sizes[columns], levels, *kernels.shrink(rows, above, levels)), contexts
+    return ContextTree(children, starts, sizes[columns], levels, *shrink(rows, above, levels)), contexts
 
 
 def restore(counts: Floats, concentrations: Floats, above: Array, levels: Array) -> tuple[Floats, Floats]:

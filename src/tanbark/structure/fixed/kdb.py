@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from tanbark.checks import check_count, check_threshold
 from tanbark.counts import CountEngine
+from tanbark.counts.information import mutual_informations
 from tanbark.errors import ReducedModelWarning, warn
 from tanbark.graph import Dag
 from tanbark.graph.spanning import falling_order, pair_indices
-from tanbark.scores import mutual_information
 from tanbark.structure.result import Learnt
 from tanbark.table import Schema
 
@@ -55,8 +55,7 @@ def ordered_parents(
     schema = counts.schema
     n, target = len(schema.features), schema.target
     dependence = pair_matrix(counts, n)
-    tables = counts.tables([(i, target) for i in range(n)])
-    order = feature_order(np.array([mutual_information(table) for table in tables]))
+    order = feature_order(mutual_informations(counts.tables([(i, target) for i in range(n)])))
     varied = [size > 1 for size in schema.cardinalities[:n]]
     parents: list[tuple[int, ...]] = [()] * n
     earlier: list[int] = []
@@ -78,6 +77,9 @@ def _within(schema: Schema, parents: list[tuple[int, ...]], max_cells: int) -> l
     kept: list[tuple[int, ...]] = []
     dropped: dict[int, Sequence[int]] = {}
     for feature, found in enumerate(parents):
+        if math.prod(states[c] for c in (feature, schema.target, *found)) <= max_cells:
+            kept.append(found)
+            continue
         cells = [math.prod(states[c] for c in (feature, schema.target, *found[:n])) for n in range(len(found) + 1)]
         n_kept = max((n for n, size in enumerate(cells) if size <= max_cells), default=0)
         kept.append(found[:n_kept])

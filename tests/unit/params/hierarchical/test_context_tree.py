@@ -9,6 +9,7 @@ from scipy.special import digamma, gammaln
 
 from tanbark.params.hierarchical import context_kernels as kernels
 from tanbark.params.hierarchical.context_tree import ContextTree, cut_tree, dense, fit_tree
+from tanbark.params.hierarchical.shrinkage_kernels import shrink
 
 
 def rows_of(seed, n=200, states=(3, 2, 4), missing=0.0):
@@ -99,7 +100,7 @@ def test_a_context_of_one_row_reads_the_context_above_and_changes_no_other():
     np.testing.assert_array_equal(dense(tree)[0, 2], tree.probabilities[1])
     _, _, levels, above, all_of_them = kernels.grow(codes, np.array([1, 2]), np.array([1, 3]), np.zeros(0), 1.0)
     rows = kernels.count(codes[0], 2, np.zeros(0), all_of_them, len(above))
-    _, _, probabilities, _ = kernels.shrink(rows, above, levels)
+    _, _, probabilities, _ = shrink(rows, above, levels)
     np.testing.assert_allclose(probabilities[:4], tree.probabilities, atol=2e-3)  # sweeps end at a tolerance
 
 
