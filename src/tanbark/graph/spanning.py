@@ -62,21 +62,20 @@ def direct_forest(edges: list[tuple[int, int]], n: int, root: int | None = None)
     [(2,), (), (1,), ()]
     """
     parents: list[tuple[int, ...]] = [()] * n
-    if not edges:
-        return parents
-    from scipy.sparse import coo_array  # late: reading a saved network needs no scipy
-    from scipy.sparse.csgraph import breadth_first_order
-
-    first, second = np.array(edges).T
-    graph = coo_array((np.ones(len(edges)), (first, second)), shape=(n, n)).tocsr()
-    seen = np.zeros(n, bool)
+    joined: list[list[int]] = [[] for _ in range(n)]
+    for i, j in edges:
+        joined[i].append(j)
+        joined[j].append(i)
+    seen = [False] * n
     for start in [*([] if root is None else [root]), *range(n)]:
-        if seen[start]:
-            continue
-        order, before = breadth_first_order(graph, start, directed=False)
-        seen[order] = True
-        for node in order[1:]:
-            parents[int(node)] = (int(before[node]),)
+        waiting = [] if seen[start] else [start]
+        seen[start] = True
+        while waiting:
+            node = waiting.pop()
+            for other in joined[node]:
+                if not seen[other]:
+                    seen[other], parents[other] = True, (node,)
+                    waiting.append(other)
     return parents
 
 

@@ -10,6 +10,7 @@ import decimal
 import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import narwhals as nw
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Array
 from tanbark.errors import InputError
+from tanbark.table.objects import number_objects, number_values
 from tanbark.table.schema import Level
 
 Found = TypeVar("Found")
@@ -66,6 +68,11 @@ class CodedColumn:
     levels: tuple[Level, ...]
     values: str
     declared: bool = False
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The number of rows of every level."""
+        return np.bincount(np.add(self.codes, 1, dtype=np.int64), minlength=len(self.levels) + 1)[1:]
 
     @property
     def observed(self) -> bool:
@@ -201,8 +208,9 @@ def _read_array(array: Array) -> RawTable:
         block = NumberBlock(tuple(range(columns)), array if bytes_each else plain_numbers(array))
         return RawTable(None, rows, columns, (block,) if columns else (), ())
     _refuse_type(array.dtype.kind, "x0", str(array.dtype))
-    parts = [_read_values(array[:, column].tolist(), column, f"x{column}") for column in range(columns)]
-    return raw_table(None, rows, parts)
+    if array.dtype.kind == "O":
+        return raw_table(None, rows, [_read_objects(array[:, c], c, f"x{c}") for c in range(columns)])
+    return raw_table(None, rows, [_read_values(array[:, c].tolist(), c, f"x{c}") for c in range(columns)])
 
 
 def _beyond_int64(array: Array) -> bool:
@@ -238,7 +246,11 @@ def _read_pandas(series: Any, column: int, name: str) -> NumberBlock | CodedColu
     kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else ""
     if kind in ("f", "i", "b"):
         return NumberBlock((column,), plain_numbers(series.to_numpy()).reshape(-1, 1))
-    if kind == "O" or series.dtype.name in ("str", "string"):
+    if kind == "O":
+        return _read_objects(series.to_numpy(), column, name)
+    if getattr(series.dtype, "storage", None) == "pyarrow" and len(series):  # text
+        return _read_distinct(*_split_dictionary(held.__arrow_array__().dictionary_encode()), column, name)
+    if series.dtype.name in ("str", "string"):
         codes, distinct = _hashed(series.factorize, name)
         return _read_distinct(codes, distinct.tolist(), column, name)
     return read_series(nw.from_native(series, series_only=True), column, name)
@@ -358,14 +370,17 @@ def is_missing(value: Any) -> bool:
         return False
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, numbers.Number) and bool(value != value)
+    return isinstance(value, (numbers.Number, np.datetime64, np.timedelta64)) and bool(value != value)
 
 
 def _read_values(values: list[Any], column: int, name: str) -> NumberBlock | CodedColumn:
-    """Read a column of Python objects."""
-    place = _hashed(lambda: {value: code for code, value in enumerate(dict.fromkeys(values))}, name)
-    codes = np.fromiter(map(place.__getitem__, values), np.int32, len(values))
-    return _read_distinct(codes, list(place), column, name)
+    """Read a column of Python objects in a list."""
+    return _read_distinct(*_hashed(lambda: number_values(values), name), column, name)
+
+
+def _read_objects(values: Array, column: int, name: str) -> NumberBlock | CodedColumn:
+    """Read a column of Python objects in an array."""
+    return _read_distinct(*_hashed(lambda: number_objects(values), name), column, name)
 
 
 def _hashed(find: Callable[[], Found], name: str) -> Found:
@@ -393,7 +408,9 @@ def _read_distinct(codes: Array, distinct: list[Any], column: int, name: str) ->
         order.sort(key=distinct.__getitem__)
     else:
         order.sort(key=lambda code: _rank(distinct[code]))
-    return _coded(column, _places(order, len(distinct))[codes], [distinct[code] for code in order], declared=False)
+    if order != list(range(len(distinct))):
+        codes, distinct = _places(order, len(distinct))[codes], [distinct[code] for code in order]
+    return _coded(column, codes, distinct, declared=False)
 
 
 def _rank(value: Any) -> tuple[Any, ...]:
