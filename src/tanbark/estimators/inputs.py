@@ -14,8 +14,8 @@ from tanbark.arrays import LEAST_WEIGHT, MOST_WEIGHT, Floats, Integers
 from tanbark.errors import InputError, OptionError, find, nearest
 from tanbark.estimators.scikit import check_array, check_random_state, column_or_1d, is_sparse, validate_data
 from tanbark.table import Column, Level, RawTable, read_table
-from tanbark.table.objects import as_objects, number_objects, number_values
-from tanbark.table.raw import is_frame, is_missing
+from tanbark.table.objects import as_objects, is_missing, number_objects, number_values
+from tanbark.table.raw import is_frame
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

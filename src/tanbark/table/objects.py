@@ -1,13 +1,18 @@
-"""The different Python objects of a column: strings, mostly, of which a column has few."""
+"""The Python objects of a column: what each may be, and which of them are the same."""
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import numbers
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.errors import InputError
 from tanbark.machine import for_work
+from tanbark.table.schema import Level
 
 FEW_OBJECTS = 1024  # a column with more objects is numbered by their values
 MOST_BY_VALUE = 100_000  # objects that are compared by value while Numba would be imported
@@ -58,3 +63,57 @@ def as_objects(values: list[Any]) -> NDArray[np.object_]:
     found = np.empty(len(values), object)
     found[:] = values
     return found
+
+
+def plain_value(value: Any) -> Level:
+    """Turn numpy scalars and the like into Python's own bool, int, float or str."""
+    if type(value) is str:
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, (numbers.Real, decimal.Decimal)):
+        return float(value)
+    return str(value)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is missing: None, NaN, NA or NaT."""
+    if type(value) is str:
+        return False
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (numbers.Number, np.datetime64, np.timedelta64)) and bool(value != value)
+
+
+def rank_value(value: Any) -> tuple[Any, ...]:
+    """Sort values of different types: numbers and booleans first."""
+    return isinstance(value, str), str(type(value)), value
+
+
+def refuse_type(kind: str, name: str, dtype: str) -> None:
+    """Raise an error for a column of dates, times or bytes; ``kind`` is numpy's letter of its type."""
+    if kind in "mM":
+        msg = (
+            f"Column {name!r} holds dates or times ({dtype}); strings, numbers, booleans or categories are needed. "
+            "Derive what matters from it, such as the year, the weekday or an age in days."
+        )
+        raise InputError(msg)
+    if kind in "SV":
+        msg = f"Column {name!r} holds bytes ({dtype}); strings, numbers, booleans or categories are needed. Decode it."
+        raise InputError(msg)
+
+
+def refuse_value(value: Any, name: str) -> None:
+    """Raise an error for a value that is neither a string nor a number nor a boolean."""
+    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)):
+        refuse_type("M", name, type(value).__name__)
+    if isinstance(value, bytes):
+        refuse_type("S", name, type(value).__name__)
+    if not isinstance(value, (str, bool, np.bool_, numbers.Real, decimal.Decimal)):
+        msg = (
+            f"Column {name!r} holds a {type(value).__name__}: {value!r:.60}. "
+            "A column must hold strings, numbers, booleans or categories."
+        )
+        raise InputError(msg)
