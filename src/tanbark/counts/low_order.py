@@ -128,6 +128,10 @@ class StoredCounts(CountEngine):
         table = self.flat[start : start + math.prod(shape)].reshape(shape)
         return table if stored == columns else table.transpose([stored.index(c) for c in columns])
 
+    def feature_tables(self) -> Counts:
+        """Return the table of the class and those of (i, class) for all features i, which come first."""
+        return self.flat[: self._single_starts[-1]]
+
     def stack(self, sets: NDArray[np.int64]) -> Counts:
         """Look up the tables of sets of columns, one a row, that have one shape."""
         target = self.schema.target

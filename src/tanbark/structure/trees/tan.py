@@ -114,9 +114,10 @@ def _naive_score(counts: CountEngine, criterion: str) -> float:
     """Score the naive Bayes structure that the arcs are added to."""
     target = counts.schema.target
     cost = penalty(criterion, counts.total)
-    (prior, *tables) = counts.tables([(target,), *((i, target) for i in range(target))])
-    states = [len(table) for table in tables]
-    cells = np.concatenate(tables).astype(float)
+    states = counts.schema.cardinalities[:target]
+    flat = counts.feature_tables()
+    prior = flat[: counts.schema.cardinalities[target]]
+    cells = flat[len(prior) :].reshape(-1, len(prior)).astype(float)
     classes = np.repeat(np.add.reduceat(cells, np.cumsum([0, *states[:-1]])), states, axis=0)
     seen = cells > 0
     gained = float((cells[seen] * np.log(cells[seen] / classes[seen])).sum())
