@@ -89,6 +89,11 @@ class CountEngine(Protocol):
         """Count sets of columns as ``tables`` does, one table after another in one flat array."""
         return np.concatenate([table.ravel() for table in self.tables(sets)])
 
+    def feature_tables(self) -> Counts:
+        """Count the class, then (i, class) for all features i, one table after another in one flat array."""
+        target = self.schema.target
+        return self.flat_tables([(target,), *((i, target) for i in range(target))])
+
     def prefetch(self, sets: Iterable[ColumnSet]) -> None:
         """Announce sets that will be asked for soon; an engine that counts in passes counts them together."""
         return

@@ -14,7 +14,7 @@ from tanbark.errors import InputError, find
 from tanbark.machine import blocks, run_threads
 from tanbark.scores import conditional_mutual_information
 from tanbark.scores.information import UNITS
-from tanbark.table.raw import is_missing
+from tanbark.table.objects import is_missing
 
 
 def cmi(x: Any, y: Any, *, given: Any = None, unit: str = "nats") -> float:

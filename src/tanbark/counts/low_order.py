@@ -123,9 +123,14 @@ class StoredCounts(CountEngine):
             names = [self.schema.names[c] for c in columns]
             msg = f"These counts do not hold the table of {names}; learn from rows, or keep counts of a higher order."
             raise InputError(msg)
-        shape = tuple(self.schema.cardinalities[c] for c in stored)
+        states = self.schema.cardinalities
+        shape = [states[c] for c in stored]
         table = self.flat[start : start + math.prod(shape)].reshape(shape)
-        return table.transpose([stored.index(c) for c in columns])
+        return table if stored == columns else table.transpose([stored.index(c) for c in columns])
+
+    def feature_tables(self) -> Counts:
+        """Return the table of the class and those of (i, class) for all features i, which come first."""
+        return self.flat[: self._single_starts[-1]]
 
     def stack(self, sets: NDArray[np.int64]) -> Counts:
         """Look up the tables of sets of columns, one a row, that have one shape."""

@@ -14,7 +14,8 @@ from tanbark.arrays import LEAST_WEIGHT, MOST_WEIGHT, Floats, Integers
 from tanbark.errors import InputError, OptionError, find, nearest
 from tanbark.estimators.scikit import check_array, check_random_state, column_or_1d, is_sparse, validate_data
 from tanbark.table import Column, Level, RawTable, read_table
-from tanbark.table.raw import is_frame, is_missing
+from tanbark.table.objects import as_objects, is_missing, number_objects, number_values
+from tanbark.table.raw import is_frame
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -39,7 +40,11 @@ def read_training_features(estimator: Any, X: Any) -> RawTable:
     """Read the features to learn from, and note their number and names on the estimator."""
     X = as_table(estimator, X)
     table = _refuse_nothing(read_table(X))
-    validate_data(estimator, X, skip_check_array=True, reset=True)
+    if type(X) is np.ndarray:
+        estimator.n_features_in_ = table.n_columns
+        estimator.__dict__.pop("feature_names_in_", None)
+    else:
+        validate_data(estimator, X, skip_check_array=True, reset=True)
     return table
 
 
@@ -90,6 +95,8 @@ def as_table(estimator: Any, X: Any) -> Any:
     """Leave frames alone; bring everything else to a two-dimensional array, as scikit-learn does."""
     if is_frame(X) and not is_sparse(X):
         return X
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf" and X.size:
+        return X  # there is nothing that scikit-learn would change
     if isinstance(X, dict) and not is_sparse(X):
         msg = "X must be a table; got a dict. Make a frame of it, such as pandas.DataFrame(X)."
         raise InputError(msg)
@@ -145,10 +152,9 @@ def read_labels(y: Any, classes: NDArray[Any] | None = None) -> tuple[NDArray[An
             found = (np.flatnonzero(there) + low).astype(labels.dtype)
             return found, shifted if there.all() else (np.cumsum(there) - 1)[shifted]
     if labels.dtype.kind == "O":
-        distinct = sorted(set(labels.tolist()))
-        found = np.empty(len(distinct), object)
-        found[:] = distinct
-        return found, label_codes(labels, found)
+        codes, distinct = number_objects(labels)
+        order = sorted(range(len(distinct)), key=distinct.__getitem__)
+        return as_objects([distinct[code] for code in order]), np.argsort(order)[codes]
     found, codes = np.unique(labels, return_inverse=True)
     return found, codes.astype(np.int64)
 
@@ -156,15 +162,15 @@ def read_labels(y: Any, classes: NDArray[Any] | None = None) -> tuple[NDArray[An
 def label_codes(labels: NDArray[Any], classes: NDArray[Any]) -> Integers:
     """Find every label among the known classes, or say which is not there."""
     place = {label: code for code, label in enumerate(classes.tolist())}
-    codes = np.fromiter((place.get(label, -1) for label in labels.tolist()), np.int64, len(labels))
-    if (codes < 0).any():
-        strange = labels.tolist()[int((codes < 0).argmax())]
+    codes, distinct = number_objects(labels) if labels.dtype.kind == "O" else number_values(labels.tolist())
+    strange = [label for label in distinct if label not in place]
+    if strange:
         msg = (
-            f"y holds the label {strange!r}, which is none of the classes {list(place)[:10]}. "
+            f"y holds the label {strange[0]!r}, which is none of the classes {list(place)[:10]}. "
             "Correct it, or train with all classes (the first partial_fit takes them as classes=)."
         )
         raise InputError(msg)
-    return codes
+    return np.asarray(np.array([place[label] for label in distinct], np.int64)[codes])
 
 
 def _plain_labels(y: Any) -> NDArray[Any]:
@@ -173,17 +179,15 @@ def _plain_labels(y: Any) -> NDArray[Any]:
         raise InputError(msg)
     if isinstance(y, (list, tuple)) and any(isinstance(label, str) for label in y):
         y = np.array(y, object)  # otherwise numbers and missing values among strings would turn into strings
-    labels = column_or_1d(y, warn=True)
-    missing = np.array([is_missing(label) for label in labels], bool) if labels.dtype.kind == "O" else labels != labels
-    if missing.any():
-        msg = (
-            f"y contains NaN or None in {int(missing.sum())} rows; a classifier learns from rows with a label. "
-            "Drop those rows first, or give them a label such as -1 and learn from them too, by "
-            "parameters=EM(unlabelled=-1)."
-        )
-        raise InputError(msg)
+    if hasattr(y, "factorize") and y.dtype.name in ("str", "string"):  # a series of pandas
+        codes, distinct = y.factorize()
+        y = as_objects([*distinct.tolist(), None])[codes]
+    plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufOU"
+    labels = y if plain else column_or_1d(y, warn=True)
     if labels.dtype.kind == "O":
         labels = _plain_objects(labels)
+    elif labels.dtype.kind not in "biu":
+        _refuse_missing(int((labels != labels).sum()))
     expected = "labels must be strings, whole numbers or booleans"
     if labels.dtype.kind not in "biufUOT":
         msg = f"Unknown label type: y holds {labels.dtype}; {expected}. Convert them."
@@ -195,11 +199,29 @@ def _plain_labels(y: Any) -> NDArray[Any]:
     return np.asarray(labels)
 
 
+def _refuse_missing(n_rows: int) -> None:
+    if n_rows:
+        msg = (
+            f"y contains NaN or None in {n_rows} rows; a classifier learns from rows with a label. "
+            "Drop those rows first, or give them a label such as -1 and learn from them too, by "
+            "parameters=EM(unlabelled=-1)."
+        )
+        raise InputError(msg)
+
+
 def _plain_objects(labels: NDArray[Any]) -> NDArray[Any]:
-    """Check labels that are Python objects: all strings, or all numbers, which become an array of numbers."""
-    kinds = set(map(type, labels.tolist()))
+    """Check labels that are Python objects: all strings, or all numbers, which become an array of numbers.
+
+    Equal strings are one object in the result, so that they are found quickly.
+    """
+    try:
+        codes, distinct = number_objects(labels)
+    except TypeError:  # lists and the like, which the types show
+        codes, distinct = np.arange(len(labels)), labels.tolist()
+    _refuse_missing(int(np.array([is_missing(label) for label in distinct], bool)[codes].sum()))
+    kinds = set(map(type, distinct))
     if all(issubclass(kind, str) for kind in kinds):
-        return labels
+        return np.asarray(as_objects(distinct)[codes])
     if all(issubclass(kind, (numbers.Real, np.bool_)) for kind in kinds):
         return np.array(labels.tolist())
     names = sorted(kind.__name__ for kind in kinds)

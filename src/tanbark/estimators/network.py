@@ -6,7 +6,6 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -119,14 +118,14 @@ class NetworkClassifier(NetworkOptions, TableClassifier):
         if learner.wrapper:
             folds = {name: options.pop(name) for name in FOLDS}
             folds["random_state"] = inputs.read_random_state(folds["random_state"])
-            if "random_state" in signature(learner.learn).parameters:
+            if "random_state" in learner.arguments:
                 options["random_state"] = folds["random_state"]
             options["evaluate"] = make_evaluator(counts, rows, max_cells=self.max_cells, **folds)
         if learner.infers:
             options["pair_marginals"] = self._pair_marginals(counts)
         if learner.nested:
             options["evaluate"] = nested = self._nested_models(counts)
-        if "max_cells" in signature(learner.learn).parameters:
+        if "max_cells" in learner.arguments:
             options["max_cells"] = self.max_cells
         warn_if_long(next((name for name, each in LEARNERS.items() if each is learner), ""), counts)
         learnt = learner.learn(counts, **options)

@@ -6,6 +6,8 @@ import numpy as np
 
 from tanbark.arrays import TIE, Floats, Integers
 
+HEAVY_PAIRS = 8  # for every node: as many pairs are sorted first
+
 
 def pair_indices(n: int) -> tuple[Integers, Integers]:
     """List the pairs i < j of ``range(n)`` in order: (0, 1), (0, 2), …
@@ -49,8 +51,26 @@ def maximum_spanning_forest(weights: Floats, n: int, *, at_least: float = 0.0) -
 
     first, second = pair_indices(n)
     keep = np.flatnonzero(weights >= at_least - TIE)
-    taken = kernels.join_pairs(first, second, keep[falling_order(weights[keep])], n)
+    heavy = _heavy_pairs(weights, keep, n)
+    taken = kernels.join_pairs(first, second, heavy[falling_order(weights[heavy])], n)
+    if len(taken) < n - 1 and len(heavy) < len(keep):
+        taken = kernels.join_pairs(first, second, keep[falling_order(weights[keep])], n)
     return sorted(zip(first[taken].tolist(), second[taken].tolist(), strict=True))
+
+
+def _heavy_pairs(weights: Floats, keep: Integers, n: int) -> Integers:
+    """Return the heaviest of many pairs, which mostly join all nodes, so that the others need not be sorted.
+
+    All pairs are returned where the last of them would be a tie with the next.
+    """
+    count = HEAVY_PAIRS * n
+    if len(keep) <= 2 * count:
+        return keep
+    kept = weights[keep]
+    least = float(np.partition(kept, len(kept) - count)[len(kept) - count])
+    heavy = kept >= least
+    gap = least - float(kept[~heavy].max(initial=-np.inf))
+    return keep[heavy] if gap > TIE * max(1.0, abs(least)) else keep
 
 
 def direct_forest(edges: list[tuple[int, int]], n: int, root: int | None = None) -> list[tuple[int, ...]]:
@@ -62,21 +82,20 @@ def direct_forest(edges: list[tuple[int, int]], n: int, root: int | None = None)
     [(2,), (), (1,), ()]
     """
     parents: list[tuple[int, ...]] = [()] * n
-    if not edges:
-        return parents
-    from scipy.sparse import coo_array  # late: reading a saved network needs no scipy
-    from scipy.sparse.csgraph import breadth_first_order
-
-    first, second = np.array(edges).T
-    graph = coo_array((np.ones(len(edges)), (first, second)), shape=(n, n)).tocsr()
-    seen = np.zeros(n, bool)
+    joined: list[list[int]] = [[] for _ in range(n)]
+    for i, j in edges:
+        joined[i].append(j)
+        joined[j].append(i)
+    seen = [False] * n
     for start in [*([] if root is None else [root]), *range(n)]:
-        if seen[start]:
-            continue
-        order, before = breadth_first_order(graph, start, directed=False)
-        seen[order] = True
-        for node in order[1:]:
-            parents[int(node)] = (int(before[node]),)
+        waiting = [] if seen[start] else [start]
+        seen[start] = True
+        while waiting:
+            node = waiting.pop()
+            for other in joined[node]:
+                if not seen[other]:
+                    seen[other], parents[other] = True, (node,)
+                    waiting.append(other)
     return parents
 
 

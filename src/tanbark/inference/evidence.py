@@ -15,7 +15,8 @@ from tanbark.errors import InputError, nearest
 from tanbark.graph import Network
 from tanbark.inference.layout import once_per_network
 from tanbark.table import Column, Level, RawTable, encode, missing_code, read_table
-from tanbark.table.raw import is_frame, is_missing
+from tanbark.table.objects import is_missing
+from tanbark.table.raw import is_frame
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,8 +83,13 @@ class Learner:
     @cached_property
     def defaults(self) -> dict[str, Any]:
         """The options and their defaults; those of a wrapper include the options of its folds."""
-        found = {name: parameter.default for name, parameter in signature(self.learn).parameters.items()}
-        return {**(FOLDS if self.wrapper else {}), **{n: value for n, value in found.items() if n not in PROVIDED}}
+        own = {name: value for name, value in self.arguments.items() if name not in PROVIDED}
+        return {**(FOLDS if self.wrapper else {}), **own}
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the function that learns, with their defaults."""
+        return {name: parameter.default for name, parameter in signature(self.learn).parameters.items()}
 
 
 LEARNERS: dict[str, Learner] = {

@@ -259,6 +259,29 @@ def _search(cuts: Array, lookup: Array, first: int, last: int, base: int, value:
     return lookup[base + low - first]  # type: ignore[no-any-return]  # an integer once compiled
 
 
+@tiered(lambda addresses, *_: 8 * addresses.size)
+def number_addresses(addresses: Array, codes: Array, first: Array) -> int:
+    """Number addresses by their first occurrence, at row ``first[code]``; return how many there are, or one too many.
+
+    It stops where there are more than ``first`` has room for.
+    """
+    # Open addressing in four slots for every address: a slot holds a code, or -1. Addresses are multiples of 16.
+    mask = 4 * len(first) - 1  # len(first) is a power of two
+    slots, found = np.full(mask + 1, -1, np.int32), 0
+    for row in range(len(addresses)):
+        address = addresses[row]
+        slot = ((address >> 4) ^ (address >> 16)) & mask
+        while slots[slot] >= 0 and addresses[first[slots[slot]]] != address:
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            if found == len(first):
+                return found + 1
+            slots[slot], first[found] = found, row
+            found += 1
+        codes[row] = slots[slot]
+    return found
+
+
 @tiered(lambda below, products: 40 * below.size)
 def mdlp_cuts(below: Array, products: Array) -> Array:
     """Return the accepted cuts in rising order, each the number of distinct values below it; see ``mdlp``.

@@ -123,8 +123,10 @@ def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
 
 def _small_looks(small: SmallNumbers) -> list[Look]:
     """Return the numbers that occur in every column."""
-    places = np.arange(64, dtype=np.uint64)
-    return [Look(np.flatnonzero((column >> places) & np.uint64(1))) for column in small.occurring]
+    words, place = np.unique(small.occurring, return_inverse=True)  # most columns have the same numbers as others
+    bits = (words[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
+    looks = [Look(np.flatnonzero(row)) for row in bits]
+    return [looks[k] for k in place.tolist()]
 
 
 def scan_small_numbers(table: RawTable, n_jobs: int | None = None) -> SmallNumbers | None:
@@ -177,8 +179,7 @@ def _describe_cuts(name: str, values: NDArray[Any], cut: Cut, index: int) -> tup
 def _describe_coded(item: CodedColumn, name: str) -> Column:
     levels: tuple[Level, ...] = item.levels
     if not item.declared:
-        used = np.bincount(item.codes[item.codes >= 0], minlength=len(levels)) > 0
-        levels = tuple(level for level, there in zip(levels, used, strict=True) if there)
+        levels = tuple(level for level, n in zip(levels, item.rows.tolist(), strict=True) if n)
     check_levels(name, levels)
     return Column(name, "category", item.values, levels)
 

@@ -5,11 +5,10 @@ A raw table holds its numbers in blocks, as they came, and every other column as
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import narwhals as nw
@@ -18,6 +17,15 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Array
 from tanbark.errors import InputError
+from tanbark.table.objects import (
+    is_missing,
+    number_objects,
+    number_values,
+    plain_value,
+    rank_value,
+    refuse_type,
+    refuse_value,
+)
 from tanbark.table.schema import Level
 
 Found = TypeVar("Found")
@@ -66,6 +74,11 @@ class CodedColumn:
     levels: tuple[Level, ...]
     values: str
     declared: bool = False
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The number of rows of every level."""
+        return np.bincount(np.add(self.codes, 1, dtype=np.int64), minlength=len(self.levels) + 1)[1:]
 
     @property
     def observed(self) -> bool:
@@ -143,6 +156,10 @@ def read_table(data: Any) -> RawTable:
     """
     if isinstance(data, np.ndarray):
         return _read_array(data)
+    if nw.dependencies.is_pandas_dataframe(data):
+        names = _different(data.columns)
+        parts = [_read_pandas(series, column, names[column]) for column, (_, series) in enumerate(data.items())]
+        return raw_table(names, len(data), parts)
     try:
         frame = nw.from_native(data, eager_only=True)
     except nw.exceptions.DuplicateError:
@@ -153,14 +170,17 @@ def read_table(data: Any) -> RawTable:
             "Collect a lazy frame first."
         )
         raise InputError(msg) from error
-    names = tuple(str(name) for name in frame.columns)
+    names = _different(frame.columns)
+    parts = [read_series(series, column, names[column]) for column, series in enumerate(frame.iter_columns())]
+    return raw_table(names, len(frame), parts)
+
+
+def _different(columns: Iterable[Any]) -> tuple[str, ...]:
+    """Return the names of columns as strings; raise an error if two are the same."""
+    names = tuple(map(str, columns))
     if len(set(names)) != len(names):
         raise same_names(names)
-    if nw.dependencies.is_pandas_dataframe(data):
-        parts = [_read_pandas(series, column, names[column]) for column, (_, series) in enumerate(data.items())]
-    else:
-        parts = [read_series(series, column, names[column]) for column, series in enumerate(frame.iter_columns())]
-    return raw_table(names, len(frame), parts)
+    return names
 
 
 def raw_table(names: tuple[str, ...] | None, n_rows: int, parts: list[NumberBlock | CodedColumn]) -> RawTable:
@@ -200,9 +220,10 @@ def _read_array(array: Array) -> RawTable:
         bytes_each = array.dtype.kind in "iu" and array.dtype.itemsize == 1
         block = NumberBlock(tuple(range(columns)), array if bytes_each else plain_numbers(array))
         return RawTable(None, rows, columns, (block,) if columns else (), ())
-    _refuse_type(array.dtype.kind, "x0", str(array.dtype))
-    parts = [_read_values(array[:, column].tolist(), column, f"x{column}") for column in range(columns)]
-    return raw_table(None, rows, parts)
+    refuse_type(array.dtype.kind, "x0", str(array.dtype))
+    if array.dtype.kind == "O":
+        return raw_table(None, rows, [_read_objects(array[:, c], c, f"x{c}") for c in range(columns)])
+    return raw_table(None, rows, [_read_values(array[:, c].tolist(), c, f"x{c}") for c in range(columns)])
 
 
 def _beyond_int64(array: Array) -> bool:
@@ -216,18 +237,6 @@ def plain_numbers(array: Array) -> Array:
     return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
 
 
-def _refuse_type(kind: str, name: str, dtype: str) -> None:
-    if kind in "mM":
-        msg = (
-            f"Column {name!r} holds dates or times ({dtype}); strings, numbers, booleans or categories are needed. "
-            "Derive what matters from it, such as the year, the weekday or an age in days."
-        )
-        raise InputError(msg)
-    if kind in "SV":
-        msg = f"Column {name!r} holds bytes ({dtype}); strings, numbers, booleans or categories are needed. Decode it."
-        raise InputError(msg)
-
-
 def _read_pandas(series: Any, column: int, name: str) -> NumberBlock | CodedColumn:
     """Read a column of pandas; a categorical is read from its codes, and numpy's own types without a wrapper."""
     held = series.array
@@ -238,7 +247,11 @@ def _read_pandas(series: Any, column: int, name: str) -> NumberBlock | CodedColu
     kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else ""
     if kind in ("f", "i", "b"):
         return NumberBlock((column,), plain_numbers(series.to_numpy()).reshape(-1, 1))
-    if kind == "O" or series.dtype.name in ("str", "string"):
+    if kind == "O":
+        return _read_objects(series.to_numpy(), column, name)
+    if getattr(series.dtype, "storage", None) == "pyarrow" and len(series):  # text
+        return _read_distinct(*_split_dictionary(held.__arrow_array__().dictionary_encode()), column, name)
+    if series.dtype.name in ("str", "string"):
         codes, distinct = _hashed(series.factorize, name)
         return _read_distinct(codes, distinct.tolist(), column, name)
     return read_series(nw.from_native(series, series_only=True), column, name)
@@ -271,9 +284,9 @@ def read_series(series: Any, column: int, name: str) -> NumberBlock | CodedColum
     """Read a column, a series of narwhals."""
     dtype = series.dtype
     if dtype.is_temporal():
-        _refuse_type("M", name, str(dtype))
+        refuse_type("M", name, str(dtype))
     if dtype == nw.Binary:
-        _refuse_type("S", name, str(dtype))
+        refuse_type("S", name, str(dtype))
     if dtype.is_nested():
         msg = f"Column {name!r} holds {dtype}; a column must hold one plain value per row. Spread it over columns."
         raise InputError(msg)
@@ -321,7 +334,7 @@ def _read_dictionary(native: Any, column: int) -> CodedColumn:
     codes, levels = _split_dictionary(native)
     order = [code for code, level in enumerate(levels) if not is_missing(level)]
     if not native.type.ordered:
-        order.sort(key=lambda code: _rank(levels[code]))
+        order.sort(key=lambda code: rank_value(levels[code]))
     return _coded(column, _places(order, len(levels))[codes], [levels[code] for code in order], declared=True)
 
 
@@ -331,7 +344,7 @@ def _split_dictionary(native: Any) -> tuple[Array, list[Any]]:
 
 
 def _coded(column: int, codes: Array, levels: list[Any], *, declared: bool) -> CodedColumn:
-    typed = tuple(_plain(level) for level in levels)
+    typed = tuple(plain_value(level) for level in levels)
     if all(isinstance(level, bool) for level in typed) and typed:
         values = "boolean"
     else:
@@ -339,33 +352,14 @@ def _coded(column: int, codes: Array, levels: list[Any], *, declared: bool) -> C
     return CodedColumn(column, codes, typed, values, declared)
 
 
-def _plain(value: Any) -> Level:
-    """Turn numpy scalars and the like into Python's own bool, int, float or str."""
-    if type(value) is str:
-        return value
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, (numbers.Real, decimal.Decimal)):
-        return float(value)
-    return str(value)
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a value is missing: None, NaN, NA or NaT."""
-    if type(value) is str:
-        return False
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, numbers.Number) and bool(value != value)
-
-
 def _read_values(values: list[Any], column: int, name: str) -> NumberBlock | CodedColumn:
-    """Read a column of Python objects."""
-    place = _hashed(lambda: {value: code for code, value in enumerate(dict.fromkeys(values))}, name)
-    codes = np.fromiter(map(place.__getitem__, values), np.int32, len(values))
-    return _read_distinct(codes, list(place), column, name)
+    """Read a column of Python objects in a list."""
+    return _read_distinct(*_hashed(lambda: number_values(values), name), column, name)
+
+
+def _read_objects(values: Array, column: int, name: str) -> NumberBlock | CodedColumn:
+    """Read a column of Python objects in an array."""
+    return _read_distinct(*_hashed(lambda: number_objects(values), name), column, name)
 
 
 def _hashed(find: Callable[[], Found], name: str) -> Found:
@@ -382,7 +376,7 @@ def _read_distinct(codes: Array, distinct: list[Any], column: int, name: str) ->
     order = [code for code, value in enumerate(distinct) if not is_missing(value)]
     kinds = {type(distinct[code]) for code in order}
     for code in order if kinds != {str} else ():
-        _refuse_value(distinct[code], name)
+        refuse_value(distinct[code], name)
     if kinds and not any(issubclass(kind, (str, bool, np.bool_)) for kind in kinds):
         if not any(abs(distinct[code]) >= EXACT and isinstance(distinct[code], numbers.Integral) for code in order):
             floats = np.full(len(distinct) + 1, np.nan)
@@ -392,13 +386,10 @@ def _read_distinct(codes: Array, distinct: list[Any], column: int, name: str) ->
     elif kinds == {str}:
         order.sort(key=distinct.__getitem__)
     else:
-        order.sort(key=lambda code: _rank(distinct[code]))
-    return _coded(column, _places(order, len(distinct))[codes], [distinct[code] for code in order], declared=False)
-
-
-def _rank(value: Any) -> tuple[Any, ...]:
-    """Sort values of different types: numbers and booleans first."""
-    return isinstance(value, str), str(type(value)), value
+        order.sort(key=lambda code: rank_value(distinct[code]))
+    if order != list(range(len(distinct))):
+        codes, distinct = _places(order, len(distinct))[codes], [distinct[code] for code in order]
+    return _coded(column, codes, distinct, declared=False)
 
 
 def _places(order: list[int], size: int) -> NDArray[np.int32]:
@@ -406,16 +397,3 @@ def _places(order: list[int], size: int) -> NDArray[np.int32]:
     places = np.full(size + 1, -1, np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     return places
-
-
-def _refuse_value(value: Any, name: str) -> None:
-    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)):
-        _refuse_type("M", name, type(value).__name__)
-    if isinstance(value, bytes):
-        _refuse_type("S", name, type(value).__name__)
-    if not isinstance(value, (str, bool, np.bool_, numbers.Real, decimal.Decimal)):
-        msg = (
-            f"Column {name!r} holds a {type(value).__name__}: {value!r:.60}. "
-            "A column must hold strings, numbers, booleans or categories."
-        )
-        raise InputError(msg)

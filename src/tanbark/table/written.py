@@ -24,6 +24,7 @@ SPACES = (" ", "\u00a0", "\u202f", "'", "\u2019")  # between thousands, whatever
 THOUSANDS = {".": (",", *SPACES), ",": (".", *SPACES)}  # by decimal mark
 NEARLY_ALL = 0.95  # of the values, that have the form
 HOPELESS = 0.5  # the same below which no more is read
+DIGIT = re.compile(r"\d")
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
@@ -118,7 +119,7 @@ class Tally:
 def tally(item: CodedColumn) -> Tally:
     """Count the forms of a column of text."""
     found = Tally()
-    found.add(item.levels, np.bincount(item.codes[item.codes >= 0], minlength=len(item.levels)).tolist())
+    found.add(item.levels, item.rows.tolist())
     return found
 
 
@@ -144,6 +145,7 @@ def read_written(table: RawTable, rows: Bools | None, kept: Bools | None) -> Raw
     blocks, coded = list(table.blocks), []
     for item in table.coded:
         plain = item.values != "text" or item.declared or (kept is not None and bool(kept[item.column]))
+        plain = plain or not any(isinstance(level, str) and DIGIT.search(level) for level in item.levels)
         chosen = item if rows is None else replace(item, codes=item.codes[rows])
         written = "" if plain else tally(chosen).decide()
         if not written:

@@ -76,3 +76,11 @@ def test_a_damaged_file_is_refused(damage, frame, tmp_path):
         tb.counts.load_counts(tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="no directory"):
         tb.TAN().fit(*parts(frame)).counts_.save(tmp_path / "no" / "x")
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_tables_of_single_features_come_first(order, frame):
+    counts = tb.TAN().fit(*parts(frame)).counts_.stored(order)
+    target = counts.schema.target
+    expected = counts.flat_tables([(target,), *((i, target) for i in range(target))])
+    np.testing.assert_array_equal(counts.feature_tables(), expected)

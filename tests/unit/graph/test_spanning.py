@@ -8,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import seeds
-from tanbark.graph.spanning import falling_order, maximum_arborescence, maximum_branching, pair_indices
+from tanbark.graph import spanning
+from tanbark.graph.spanning import (
+    falling_order,
+    maximum_arborescence,
+    maximum_branching,
+    maximum_spanning_forest,
+    pair_indices,
+)
 
 
 def has_cycle(parents):
@@ -46,6 +53,33 @@ def test_it_is_the_best_of_all(seed, n, ties, rooted):
     parents, total = found(gains, root=root)
     assert total == pytest.approx(best_by_trying_all(gains, root))
     assert root is None or parents[root] is None
+
+
+@settings(deadline=None, max_examples=100)
+@given(seeds, st.integers(20, 40), st.sampled_from(["different", "ties", "nearly ties", "parts"]))
+def test_sorting_the_heaviest_pairs_first_changes_nothing(seed, n, kind):
+    rng = np.random.default_rng(seed)
+    first, second = pair_indices(n)
+    weights = rng.random(len(first))
+    if kind != "different":
+        weights = rng.integers(0, 30, len(first)) / 10.0
+    if kind == "nearly ties":
+        weights += rng.integers(0, 4, len(first)) * 4e-10
+    if kind == "parts":  # the heavy pairs join no more than half of the nodes, and some nodes are never joined
+        weights += np.where(second < n // 2, 5.0, 0.0)
+        weights[second == n - 1] = -np.inf
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spanning, "HEAVY_PAIRS", 2)
+        some = maximum_spanning_forest(weights, n)
+        patch.setattr(spanning, "HEAVY_PAIRS", n)
+        assert some == maximum_spanning_forest(weights, n)
+    joined = np.arange(n)
+    there = np.flatnonzero(weights >= 0)
+    for pair in there[falling_order(weights[there])]:
+        i, j = int(first[pair]), int(second[pair])
+        if joined[i] != joined[j]:
+            assert (i, j) in some
+            joined[joined == joined[i]] = joined[j]
 
 
 def test_cycles_within_cycles():

@@ -11,7 +11,8 @@ import pytest
 
 from tanbark.errors import InputError
 from tanbark.table import encode, learn_schema, read_table
-from tanbark.table.raw import is_frame, is_missing, read_once
+from tanbark.table.objects import is_missing
+from tanbark.table.raw import is_frame, read_once
 
 ROWS = {
     "text": ["b", None, "a", "c", "b"],

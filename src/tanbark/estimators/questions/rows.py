@@ -12,7 +12,8 @@ from tanbark.errors import ImpossibleEvidenceError, InputError, nearest
 from tanbark.estimators.encoding import report_unseen
 from tanbark.estimators.questions.model import Asked, posteriors
 from tanbark.table import missing_code, read_table
-from tanbark.table.raw import is_frame, is_missing
+from tanbark.table.objects import is_missing
+from tanbark.table.raw import is_frame
 
 
 def read_row(clf: Any, asked: Asked, row: Any) -> Codes:

@@ -168,6 +168,8 @@ def _named(models: Any) -> dict[str, Any]:
 
 def _take(data: Any, rows: NDArray[np.int64]) -> Any:
     """Choose rows of a frame, a series, an array, a sparse matrix or a list."""
+    if nw.dependencies.is_pandas_dataframe(data) or nw.dependencies.is_pandas_series(data):
+        return data.take(rows)
     frame = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame[rows, :].to_native()

@@ -46,7 +46,9 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
     passed, singles, kept = _pass_singles(rows.ravel(), places, uppers, starts[levels[n_levels]])
     room = np.empty((4, BLOCK))
     for sweep in range(MOST_SWEEPS):
-        counts[: levels[n_levels]] = passed.reshape(rows.shape)[: levels[n_levels]]
+        for v in range(levels[n_levels]):  # a loop: Numba compiles four seconds for an assignment of arrays
+            for k in range(n_states):
+                counts[v, k] = passed[v * n_states + k]
         largest = 0.0
         for level in range(n_levels, 0, -1):
             c, first, last = concentrations[level], levels[level], levels[level + 1]

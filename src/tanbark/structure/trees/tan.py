@@ -114,12 +114,14 @@ def _naive_score(counts: CountEngine, criterion: str) -> float:
     """Score the naive Bayes structure that the arcs are added to."""
     target = counts.schema.target
     cost = penalty(criterion, counts.total)
-    (prior, *tables) = counts.tables([(target,), *((i, target) for i in range(target))])
-    cells = np.concatenate([table.ravel() for table in tables]).astype(float)
-    classes = np.concatenate([np.broadcast_to(table.sum(axis=0), table.shape).ravel() for table in tables])
+    states = counts.schema.cardinalities[:target]
+    flat = counts.feature_tables()
+    prior = flat[: counts.schema.cardinalities[target]]
+    cells = flat[len(prior) :].reshape(-1, len(prior)).astype(float)
+    classes = np.repeat(np.add.reduceat(cells, np.cumsum([0, *states[:-1]])), states, axis=0)
     seen = cells > 0
     gained = float((cells[seen] * np.log(cells[seen] / classes[seen])).sum())
-    parameters = len(prior) - 1 + sum((len(table) - 1) * len(prior) for table in tables)
+    parameters = len(prior) - 1 + (sum(states) - len(states)) * len(prior)
     return log_likelihood(prior[None]) + gained - cost * parameters
 
 

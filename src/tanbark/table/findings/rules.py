@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -28,6 +28,7 @@ EXPECTED_REPEATS = 20.0  # equal pairs that chance would bring where there are n
 LEAK_ROWS = 100  # the fewest rows with a value that can show a leak
 LEAK_CHANCE = 1e-9  # the largest probability that each state has one class by chance
 FIRST_ROWS = 4096  # rows among which most numbers repeat that repeat at all
+MOST_CELLS = 1 << 16  # of the counts of columns and the class that are made together
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,18 @@ def find_facts(table: RawTable, categorical: NDArray[np.bool_] | None = None) ->
     for block in table.blocks:
         real = block.values.dtype == np.float64
         missing = np.isnan(block.values).sum(axis=0).tolist() if real else [0] * len(block.columns)
+        head = np.sort(block.values[:LEAST_ROWS], axis=0)
+        repeats = (head[1:] == head[:-1]).any(axis=0).tolist()  # most columns, and those are neither of the suspects
         for place, column in enumerate(block.columns):
             if block.values.dtype == bool:
                 truths = block.values[:, place]
                 found[column] = Facts(0, int(truths.any()) + int(not truths.all()))
             else:
                 forced = categorical is not None and bool(categorical[column])
-                found[column] = _number_facts(block.values[:, place], missing[place], forced=forced)
+                if forced or not repeats[place]:
+                    found[column] = _number_facts(block.values[:, place], missing[place], forced=forced)
+                else:
+                    found[column] = Facts(missing[place])
     for item in table.coded:
         forced = (
             item.values != "number" or item.declared or (categorical is not None and bool(categorical[item.column]))
@@ -74,8 +80,8 @@ def find_facts(table: RawTable, categorical: NDArray[np.bool_] | None = None) ->
 
 
 def _coded_facts(item: CodedColumn, *, forced: bool) -> Facts:
-    used = np.bincount(item.codes[item.codes >= 0], minlength=len(item.levels)) > 0
-    observed, distinct = int((item.codes >= 0).sum()), int(used.sum())
+    used = item.rows > 0
+    observed, distinct = int(item.rows.sum()), int(used.sum())
     missing = len(item.codes) - observed
     if not forced:  # whole numbers beyond floats, sorted, so that their codes increase as they do
         whole = all(isinstance(level, int) for level in item.levels)
@@ -220,16 +226,39 @@ def find_leaks(codes: Array, columns: Sequence[int], states: Sequence[int]) -> l
     n_rows, n_classes = codes.shape[1], states[-1]
     if n_rows < LEAK_ROWS or n_classes < 2:
         return []
-    step = max(1, n_rows // 512)
-    some = codes[:, ::step].astype(np.int64)
-    found = []
-    for column in columns:
-        if _one_class_each(some[column], some[-1], states[column], n_classes) is None:
-            continue
+    left, found = list(columns), []
+    for n_some in (64, 512):
+        some = codes[:, :: max(1, n_rows // n_some)].astype(np.int64)
+        parts = _in_turn([states[column] * n_classes for column in left])
+        left = [column for low, high in parts for column in _not_refuted(some, left[low:high], states)]
+    for column in left:
         counts = _one_class_each(codes[column].astype(np.int64), codes[-1].astype(np.int64), states[column], n_classes)
         if counts is not None and determines(counts):
             found.append(column)
     return found
+
+
+def _in_turn(cells: list[int]) -> Iterator[tuple[int, int]]:
+    """Cut tables of these sizes into runs of at most ``MOST_CELLS`` cells, or of one table."""
+    low, held = 0, 0
+    for high, size in enumerate(cells):
+        if high > low and held + size > MOST_CELLS:
+            yield low, high
+            low, held = high, 0
+        held += size
+    if cells:
+        yield low, len(cells)
+
+
+def _not_refuted(some: NDArray[np.int64], columns: Sequence[int], states: Sequence[int]) -> list[int]:
+    """Return the columns without a state that occurs with two classes in some of the rows."""
+    n_classes, sizes = states[-1], np.array([states[column] for column in columns])
+    starts = np.cumsum(sizes) - sizes
+    values = some[list(columns)]
+    places = ((values + starts[:, None]) * n_classes + some[-1])[values < sizes[:, None]]
+    seen = np.bincount(places, minlength=int(sizes.sum()) * n_classes).reshape(-1, n_classes) > 0
+    several = np.logical_or.reduceat(seen.sum(axis=1) > 1, starts)
+    return [column for column, refuted in zip(columns, several.tolist(), strict=True) if not refuted]
 
 
 def _one_class_each(
