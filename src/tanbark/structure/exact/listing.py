@@ -33,7 +33,7 @@ SMALL_PARENTS = 4
 ALL_SETS = 5_000_000  # where there are no more sets of up to max_parents parents, all of them are counted
 COLUMN_SETS = 400_000  # a column with more sets of one size is left to the branch and bound
 KNOWN_BYTES = 1 << 28  # memory of the search for the best choice among small sets
-RELAXING, KNOWING, LISTING = 0.15, 0.25, 0.8  # fractions of the time after which stages end
+RELAXING, KNOWING, GROWING, LISTING = 0.15, 0.25, 0.5, 0.8  # fractions of the time after which stages end
 MARGIN = 0.02  # of the gap: how much larger sets may add to it before they are listed again
 SLACK = 1e-6  # what rounding may hide of a value
 GIB = 1 << 30
@@ -192,7 +192,11 @@ class Lister:
                 opened, counts = levels.open_next(wanted)
             if not counts.any():
                 break
-            found.append(levels.next(opened, limits))
+            fresh = levels.go_on(opened, limits, self._end_of(GROWING))
+            if fresh is None:
+                hard |= counts > 0
+                break
+            found.append(fresh)
             self.report(
                 f"{len(found[-1].child):,} candidate sets of {levels.size - 1} parents, {int(hard.sum())} columns left"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -139,18 +140,20 @@ class Levels:
     def _calls(self, size: int) -> list[tuple[NDArray[np.int64], int, int]]:
         """Cut the sets of a size into tasks: the first set of each, its number, and where it ends."""
         total = math.comb(self.n, size)
-        step = max(MIN_SETS_PER_TASK, -(-total // (8 * self.threads)))
+        step = max(MIN_SETS_PER_TASK, -(-total // (32 * self.threads)))
         return [(combination_at(start, self.n, size), start, stop) for start, stop in blocks(total, step)]
 
     def _binomials(self, size: int) -> NDArray[np.int64]:
         """Return the binomials "a over b", b up to a size."""
         return np.array([[math.comb(a, b) for b in range(size + 1)] for a in range(self.n + 1)], np.int64)
 
-    def _count(self, size: int, wanted: Any, level: Any) -> None:
-        """Fill in h and the number of observed cells of the wanted sets of a size."""
+    def _count(self, size: int, wanted: Any, level: Any, deadline: float) -> None:
+        """Fill in h and the number of observed cells of the wanted sets of a size; past the deadline of no more."""
         from tanbark.structure.exact import parent_set_kernels as kernels
 
         def work(chosen: NDArray[np.int64], start: int, stop: int) -> None:
+            if time.perf_counter() >= deadline:
+                return
             cache = make_term_cache(self.n_rows)
             kernels.h_of_sets(chosen, start, stop, wanted, self.rows, self.ess, cache, level.h, level.cells)
 
@@ -170,12 +173,19 @@ class Levels:
         run_threads(kernels.open_families, opening, self.threads, long=True)
         return opened, counts.sum(axis=0)
 
-    def next(self, opened: NDArray[np.bool_] | None = None, floors: Any = None) -> Candidates:
-        """Go on to the next size, with the families opened; return its candidates."""
+    def next(self) -> Candidates:
+        """Go on to the next size; return its candidates."""
+        found = self.go_on(self.open_next(np.ones(self.n, bool))[0], self.floors(), np.inf)
+        assert found is not None  # there is no deadline
+        return found
+
+    def go_on(self, opened: NDArray[np.bool_], floors: Any, deadline: float) -> Candidates | None:
+        """Go on to the next size with the families opened; return its candidates, or None if time is up before.
+
+        ``deadline`` is by ``time.perf_counter``.
+        """
         from tanbark.structure.exact import parent_set_kernels as kernels
 
-        if opened is None:
-            opened, _ = self.open_next(np.ones(self.n, bool))
         below, size = self.level, self.size + 1
         shape, binomials, calls = opened.shape, self._binomials(size), self._calls(size)
         level = kernels.Level(
@@ -185,9 +195,10 @@ class Levels:
         wanted = np.zeros(len(below.h), bool)
         marking = [(c.copy(), a, b, binomials, opened, wanted) for c, a, b in calls]
         run_threads(kernels.sets_below, marking, 1, long=True)  # they write to the same places
-        self._count(self.size, wanted & np.isnan(below.h), below)
-        self._count(size, opened.any(axis=1), level)
-        floors = self.floors() if floors is None else floors
+        self._count(self.size, wanted & np.isnan(below.h), below, deadline)
+        self._count(size, opened.any(axis=1), level, deadline)
+        if time.perf_counter() >= deadline:
+            return None
         scoring = [(*call, binomials, below, level, self.log_states, self.prune, floors) for call in calls]
         run_threads(kernels.score_families, scoring, self.threads, long=True)
         self.size, self.level = size, level
