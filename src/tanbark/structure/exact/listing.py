@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ from tanbark.structure.exact.subset_scores import CompleteRows
 SMALL_SETS = 500_000  # sets of columns that may be counted for the first stage
 SMALL_PARENTS = 4
 ALL_SETS = 5_000_000  # where there are no more sets of up to max_parents parents, all of them are counted
-COLUMN_SETS = 400_000  # a column with more sets of one size is left to the branch and bound
+COLUMN_SETS = 1_000_000  # a column with more sets of one size is left to the branch and bound
 KNOWN_BYTES = 1 << 28  # memory of the search for the best choice among small sets
 RELAXING, KNOWING, GROWING, LISTING = 0.15, 0.25, 0.5, 0.8  # fractions of the time after which stages end
 MARGIN = 0.02  # of the gap: how much larger sets may add to it before they are listed again
@@ -84,7 +85,7 @@ class Lister:
         note: Callable[[str, float, float], None],
     ) -> None:  # fmt: skip
         self.levels = Levels(rows, columns, given=given, ess=ess, n_jobs=n_jobs)
-        self.make_search = lambda: BoundedSearch(rows, columns, given=given, ess=ess, n_jobs=n_jobs)
+        self.make_search = partial(BoundedSearch, rows, columns, given=given, ess=ess, n_jobs=n_jobs)
         self.n = len(columns)
         self.most = self.n - 1 if max_parents is None else min(max_parents, self.n - 1)
         self.begun, self.limit = time.perf_counter(), time_limit

@@ -7,7 +7,7 @@ nodes of X can score after all other nodes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class States(NamedTuple):
 
 
 @kernel
-def best_without(node: int, outside: int, lists: Lists) -> int:
+def best_without(node: int, outside: Any, lists: Lists) -> int:
     """Find the best parent set of a node that has no member in ``outside``."""
     for k in range(lists.starts[node], lists.starts[node + 1]):
         if lists.words[k] & outside == 0:
@@ -82,7 +82,7 @@ def value_patterns(members: Array, lists: Lists, out: Array) -> None:
 
 
 @kernel
-def bound_of(left: int, patterns: Patterns) -> float:
+def bound_of(left: Any, patterns: Patterns) -> float:
     """Bound what the nodes not in a state can add: the least sum of the values of their patterns."""
     places, firsts, values = patterns
     n_partitions, n_groups, n_chunks, _ = places.shape
@@ -99,7 +99,7 @@ def bound_of(left: int, patterns: Patterns) -> float:
 
 
 @kernel
-def _next_nodes(left: int, depends: Array) -> int:
+def _next_nodes(left: Any, depends: Array) -> Any:
     """Return nodes of which one may come next: the fewest that depend on none but each other."""
     # The closure of a node under "depends on"; a smallest one has no smaller within it, so it is strongly connected.
     one, found, fewest, others = np.uint64(1), np.uint64(0), 65, left
@@ -116,10 +116,10 @@ def _next_nodes(left: int, depends: Array) -> int:
             new = depends[np.int64(popcount(each - one))] & ~closure
             closure |= new
             todo |= new
-        size = np.int64(popcount(closure))
+        size = int(popcount(closure))
         if size < fewest:
             fewest, found = size, closure
-    return found  # type: ignore[no-any-return]  # a word
+    return found
 
 
 @kernel
@@ -158,7 +158,7 @@ def expand(
 
 
 @kernel
-def insert(after: int, value: float, last: int, mask: int, table: States) -> int:
+def insert(after: Any, value: float, last: int, mask: int, table: States) -> int:
     """Put a state into a table, or raise its value; return 1 if it is new."""
     place = np.int64(after * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
     while table.sets[place] != 0 and table.sets[place] != after:

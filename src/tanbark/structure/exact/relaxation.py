@@ -92,9 +92,9 @@ class _Programme:
         """Search orders, then add clusters and sets until the bound does not fall any more."""
         self._search_orders()
         self._set_bound(np.zeros(0))
-        inside = ~self.member.any(axis=1)
+        inside: Bools = np.logical_not(self.member.any(axis=1))
         inside[self.starts[:-1]] = inside[self.chosen] = True
-        history = []
+        history: list[float] = []
         while len(history) < ROUNDS and self.bound > self.best + CLOSE:
             columns = np.flatnonzero(inside)
             solved = self._solve(columns)
