@@ -332,3 +332,28 @@ def all_dags(n):
             yield Dag(names, tuple(tuple(a for a, b in arcs if b == node) for node in range(n)))
         except InputError:
             continue
+
+
+def is_acyclic(parents):
+    """Whether nodes can be taken away one after another, each without parents left; parents are sets by node."""
+    left = set(range(len(parents)))
+    while left:
+        free = {v for v in left if not parents[v] & left}
+        if not free:
+            return False
+        left -= free
+    return True
+
+
+def parents_of(found, chosen):
+    """Gather the parents of every node, as sets, from chosen candidates: one per node."""
+    assert sorted(found.child[chosen]) == list(range(found.n_columns))
+    return [set(np.flatnonzero(found.member[k]).tolist()) for k in chosen[np.argsort(found.child[chosen])]]
+
+
+def best_choice(found):
+    """Find the highest score of an acyclic choice of candidate sets by going through all choices."""
+    lists = [np.flatnonzero(found.child == v) for v in range(found.n_columns)]
+    sets = [set(np.flatnonzero(row).tolist()) for row in found.member]
+    choices = (c for c in itertools.product(*lists) if is_acyclic([sets[k] for k in c]))
+    return max(found.score[list(choice)].sum() for choice in choices)

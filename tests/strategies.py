@@ -68,3 +68,17 @@ def coded_tables(draw, *, max_features=5, max_states=5, max_rows=200):
         gaps=draw(st.sampled_from([0.0, 0.2])),
         weighted=draw(st.booleans()),
     )
+
+
+def make_candidates(rng, n, n_sets=4):
+    """Draw lists of parent sets by falling score, the empty set last."""
+    child, score, member = [], [], []
+    for v in range(n):
+        sets = [set(), *({int(k) for k in np.flatnonzero(rng.random(n) < 0.5)} - {v} for _ in range(n_sets - 1))]
+        for parents, value in zip(sets[::-1], sorted(rng.normal(size=n_sets), reverse=True), strict=True):
+            child.append(v)
+            score.append(value)
+            member.append([k in parents for k in range(n)])
+    from tanbark.structure.exact.parent_sets import Candidates
+
+    return Candidates(np.array(child), np.array(score), np.array(member))

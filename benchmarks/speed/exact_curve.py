@@ -2,10 +2,12 @@
 
     python -m benchmarks.speed.exact_curve [--networks FOLDER] [--data FOLDER] [--cases alarm-30 noise-20]
 
-A case is NAME-FEATURES: a sample of the network NAME, with as many of its columns as features and the next one as the
-class; a data set of that many features, whole; or "noise", binary columns of independent coins, the worst case. Seconds
-are of the clock and of the processor, memory is the highest of the process, Python and compiled kernels included. The
-limit is that of the search: past it the network and the bound so far are reported. Called by ``exact --curve``.
+A case is NAME-FEATURES, or NAME-FEATURES-gbn for exact-GBN instead of exact-ANB: a sample of the network NAME, with as
+many of its columns as features and the next one as the class; a data set of that many features, whole; "random", a
+sample of a random augmented network of two to four states and up to three parents besides the class; or "noise", binary
+columns of independent coins, the worst case. Seconds are of the clock and of the processor, memory is the highest of
+the process, Python and compiled kernels included. The limit is that of the search: past it the network and the bound so
+far are reported. Called by ``exact --cases``.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -26,18 +29,21 @@ from benchmarks.speed.rai import chain, count, read
 from tanbark.counts import CountEngine
 from tanbark.errors import NotProvedWarning
 from tanbark.structure.exact import learn as exact
+from tanbark.structure.exact import listing
 
 CASES = [
-    "chain-20", "chain-25", "alarm-20", "alarm-25", "alarm-28", "alarm-30", "alarm-36", "insurance-26", "mildew-34",
-    "hailfinder-30", "kr-vs-kp-36", "noise-20", "noise-30",
+    "chain-20", "chain-25", "noise-20", "alarm-20", "alarm-25", "insurance-26", "insurance-26-gbn", "alarm-30",
+    "alarm-30-gbn", "hailfinder-30", "hailfinder-30-gbn", "random-30", "random-30-gbn", "kr-vs-kp-36",
 ]  # fmt: skip
 GIB = 2**30
 
 
 def make(case: str, options: argparse.Namespace) -> CountEngine:
     """Draw or read the rows of a case."""
-    name, features = case.rsplit("-", 1)
+    name, features = case.removesuffix("-gbn").rsplit("-", 1)
     n, rows = int(features), options.rows
+    if name == "random":
+        return count(random_anb(n, rows), None)
     if name == "noise":
         return count(np.random.default_rng(0).integers(0, 2, (n + 1, rows)), None)
     if name == "chain":
@@ -51,24 +57,42 @@ def make(case: str, options: argparse.Namespace) -> CountEngine:
     return count(np.array([np.unique(column, return_inverse=True)[1] for column in codes]), None)
 
 
+def random_anb(n: int, n_rows: int) -> np.ndarray:
+    """Sample a random augmented naive Bayes: CPTs from Dirichlet distributions of parameter 1/2, the class last."""
+    rng = np.random.default_rng(0)
+    states = rng.integers(2, 5, n + 1)
+    codes = np.zeros((n + 1, n_rows), np.int64)
+    codes[n] = rng.integers(0, states[n], n_rows)
+    for node in range(n):
+        chosen = rng.choice(node, min(node, int(rng.integers(0, 4))), replace=False) if node else []
+        key = codes[n]
+        for parent in chosen:
+            key = key * states[parent] + codes[parent]
+        cpt = rng.dirichlet(np.full(states[node], 0.5), int(key.max()) + 1)
+        codes[node] = (rng.random(n_rows)[:, None] > cpt.cumsum(axis=1)[key]).sum(axis=1).clip(max=states[node] - 1)
+    return np.array([np.unique(column, return_inverse=True)[1] for column in codes])
+
+
 def measure(case: str, options: argparse.Namespace) -> dict[str, object]:
     """Run the search of a case in this process."""
     counts, small = make(case, options), count(chain(6, 100), None)
-    for method in ("dp", "ip"):
-        exact.learn_augmented(small, method=method)  # kernels are compiled before the clock runs
+    learn = exact.learn_general if case.endswith("-gbn") else exact.learn_augmented
+    learn(small, method="dp")  # kernels are compiled before the clock runs
+    for column_sets in (0, 100):
+        with mock.patch.multiple(listing, ALL_SETS=0, SMALL_PARENTS=1, COLUMN_SETS=column_sets):
+            learn(small, method="ip")
     begun, used = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotProvedWarning)
-        learnt = exact.learn_augmented(
-            counts, method=options.method, time_limit=options.limit, max_memory=options.gib * GIB
-        )
+        learnt = learn(counts, method=options.method, time_limit=options.limit, max_memory=options.gib * GIB)
     report = learnt.report
     return {
         "case": case, "features": report.n_searched, "rows": int(counts.total), "method": report.method,
         "seconds": time.perf_counter() - begun, "cpu_seconds": time.process_time() - used,
         "gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB, "score": learnt.score,
         "bound": report.bound, "gap": report.gap, "proved": report.proved_optimal, "candidates": report.n_candidates,
-        "most_parents": max(len(found) for found in learnt.dag.parents) - 1, "nodes": report.n_nodes,
+        "most_parents": max(map(len, learnt.dag.parents)) - (learn is exact.learn_augmented),
+        "nodes": report.n_nodes, "states": report.n_states,
         "history": [[step.stage, step.seconds, step.score, step.bound] for step in report.history[-20:]],
     }  # fmt: skip
 
@@ -101,15 +125,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def table(rows: list[dict[str, object]]) -> str:
     """Write the table of the page."""
     lines = [
-        "| rows from | features | rows | method | clock, s | processor, s | GiB | sets | most parents | outcome |",
-        "|---|--:|--:|---|--:|--:|--:|--:|--:|---|",
+        "| rows from | network | columns | rows | method | clock, s | processor, s | GiB | sets | most parents "
+        "| outcome |",
+        "|---|---|--:|--:|---|--:|--:|--:|--:|--:|---|",
     ]
     for row in rows:
-        name = str(row["case"]).rsplit("-", 1)[0]
+        case = str(row["case"])
+        name, kind = case.removesuffix("-gbn").rsplit("-", 1)[0], "GBN" if case.endswith("-gbn") else "ANB"
         outcome = "proved" if row["proved"] else f"gap {row['gap']:,.1f} of {-float(row['score']):,.0f} nats"  # type: ignore[arg-type]
         sets = f"{row['candidates']:,}" if row["method"] == "ip" else "all"
         lines.append(
-            f"| {name} | {row['features']} | {row['rows']:,} | {row['method']} | {row['seconds']:,.1f} | "
+            f"| {name} | {kind} | {row['features']} | {row['rows']:,} | {row['method']} | {row['seconds']:,.1f} | "
             f"{row['cpu_seconds']:,.1f} | {row['gib']:.2f} | {sets} | {row['most_parents']} | {outcome} |"
         )
     return "\n".join(lines) + "\n"

@@ -16,7 +16,7 @@ from tanbark.errors import NotProvedWarning
 from tanbark.scores import bdeu
 from tanbark.structure.exact import bounded_sets, listing
 from tanbark.structure.exact import learn as exact
-from tanbark.structure.exact.parent_sets import small_families
+from tanbark.structure.exact.parent_sets import Levels
 from tanbark.structure.exact.subset_scores import CompleteRows
 
 
@@ -92,14 +92,14 @@ def test_both_methods_find_the_optimum(seed, ess, max_parents, weighted):
 
 
 @settings(max_examples=12, deadline=None)
-@given(seeds, st.sampled_from([0.2, 1.0, 20.0]), st.booleans(), st.booleans())
-def test_all_stages_find_the_optimum(seed, ess, weighted, general):
+@given(seeds, st.sampled_from([0.2, 1.0, 20.0]), st.booleans(), st.booleans(), st.sampled_from([0, 10, 1000]))
+def test_all_stages_find_the_optimum(seed, ess, weighted, general, column_sets):
     rng = np.random.default_rng(seed)
     table = make_table(rng, (*rng.integers(2, 4, 7), 2), int(rng.integers(1, 200)), weighted=weighted)
     learn = exact.learn_general if general else exact.learn_augmented
     counts = MemoryCounts(table)
     best = learn(counts, ess=ess, method="dp")
-    with mock.patch.multiple(listing, SMALL_PARENTS=1, ALL_SETS=0):
+    with mock.patch.multiple(listing, SMALL_PARENTS=1, ALL_SETS=0, COLUMN_SETS=column_sets):
         found = [learn(MemoryCounts(table, n_jobs=jobs), ess=ess, method="ip") for jobs in (1, 2)]
     assert found[0].dag == found[1].dag
     assert found[0].score == approx(best.score, abs=1e-6)
@@ -113,7 +113,7 @@ def test_the_bound_holds_when_time_is_up(seed, ess, weighted):
     counts = MemoryCounts(make_table(rng, (*rng.integers(2, 4, 7), 2), int(rng.integers(1, 60)), weighted=weighted))
     best = exact.learn_augmented(counts, ess=ess, method="dp").score
     with (
-        warnings.catch_warnings(), mock.patch.multiple(listing, SMALL_PARENTS=1, ALL_SETS=0),
+        warnings.catch_warnings(), mock.patch.multiple(listing, SMALL_PARENTS=1, ALL_SETS=0, COLUMN_SETS=10),
         mock.patch.object(bounded_sets, "SLICE", 3),
     ):  # fmt: skip
         warnings.simplefilter("ignore", NotProvedWarning)
@@ -131,10 +131,8 @@ def test_small_sets_are_those_that_beat_their_subsets(seed, ess, given_class):
     rng = np.random.default_rng(seed)
     n = 5
     table = make_table(rng, (*rng.integers(2, 5, n), 3), int(rng.integers(1, 150)))
-    found = small_families(
-        CompleteRows.of(MemoryCounts(table)), tuple(range(n)), given=n if given_class else None, ess=ess,
-        max_parents=n, n_jobs=2, report=lambda text: None,
-    )  # fmt: skip
+    rows = CompleteRows.of(MemoryCounts(table))
+    found = Levels(rows, tuple(range(n)), given=n if given_class else None, ess=ess, n_jobs=2).up_to(n)
     members = [tuple(np.flatnonzero(row)) for row in found.member]
     listed = dict(zip(zip(found.child, members, strict=True), found.score, strict=True))
     extra = (n,) if given_class else ()

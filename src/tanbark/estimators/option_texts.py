@@ -74,8 +74,8 @@ OPTIONS: dict[str, Option] = {
     ),
     "method": Option(
         '{"auto", "dp", "ip"}',
-        '"dp" is dynamic programming, "ip" an integer programme over the parent sets that may be needed, "auto" '
-        "the first as long as its tables fit in ``max_memory``.",
+        '"dp" is dynamic programming over all subsets of columns, "ip" the integer programme over the parent sets that '
+        'may be needed, solved by a search over orders, "auto" the first as long as its tables fit in ``max_memory``.',
     ),
     "min_cmi": Option(
         "float",
@@ -183,7 +183,7 @@ OPTIONS: dict[str, Option] = {
     ),
     "time_limit": Option(
         "float",
-        "Seconds for listing parent sets and for the integer programme; if they end early, a warning reports the gap.",
+        "Seconds for listing parent sets and for the search over orders; if they end early, a warning reports the gap.",
     ),
     "tol": Option("float", "When to stop: the least improvement that is worth another step."),
     "verbose": Option(

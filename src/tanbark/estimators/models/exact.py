@@ -11,9 +11,9 @@ class ExactANB(ExactOptions, NetworkClassifier):
     """The augmented naive Bayes of highest BDeu score.
 
     Dynamic programming over all subsets of the features: time and memory double with every feature; about 25 are
-    possible. Beyond that an integer programme proves its graph the best, or reports how much better one may be; it
-    goes far where few parent sets are worth having, and ``max_parents`` helps. Rows with missing values are left
-    out while the graph is learnt, and count in the tables.
+    possible. Beyond that the parent sets that may be needed are listed, and a search over orders proves its graph the
+    best, or reports how much better one may be; it goes far where few parent sets are worth having, and
+    ``max_parents`` helps. Rows with missing values are left out while the graph is learnt, and count in the tables.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class ExactANB(ExactOptions, NetworkClassifier):
     ----------
     Silander and Myllymäki (2006), A simple approach for finding the globally optimal Bayesian network structure.
     Sugahara and Ueno (2021), Exact learning augmented naive Bayes classifier.
-    Bartlett and Cussens (2017), Integer linear programming for the Bayesian network structure learning problem.
+    Yuan and Malone (2013), Learning optimal Bayesian networks: a shortest path perspective.
 
     Examples
     --------

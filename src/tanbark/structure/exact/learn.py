@@ -1,4 +1,4 @@
-"""The network of highest BDeu score: dynamic programming over all subsets of columns, or an integer programme."""
+"""The network of highest BDeu score: dynamic programming over all subsets, or lists of parent sets and their orders."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class ExactReport:
     Parameters
     ----------
     method : str
-        "dp" for dynamic programming, "ip" for the integer programme.
+        "dp" for dynamic programming, "ip" for the integer programme over candidate parent sets.
     n_searched : int
         Columns that the search was over: those with more than one state, without the class where it is in every family.
     n_bytes : int
         Memory that its tables take at most.
     bound : float
         An upper bound on the score of any network of the kind. In dynamic programming, the sum of every column's best
-        family, cycles or not; in the integer programme, the bound of the relaxation.
+        family, cycles or not; in the integer programme, the lower of the bounds of its relaxation and of the search.
     gap : float
         How much better the best network may be than the one found; 0 where the optimum is proved.
     n_candidates : int
@@ -57,6 +57,8 @@ class ExactReport:
         The most parents of a set that was to choose from.
     n_nodes : int
         Nodes of the branch and bound that listed the parent sets.
+    n_states : int
+        Sets of first columns that the search over orders visited.
     history : tuple of Step
         Which score and which bound were known when.
     """
@@ -69,6 +71,7 @@ class ExactReport:
     n_candidates: int = 0
     largest: int = 0
     n_nodes: int = 0
+    n_states: int = 0
     history: tuple[Step, ...] = ()
 
     @property
@@ -93,12 +96,13 @@ def learn_augmented(
     max_parents : int, optional
         The most feature parents of a feature.
     method : {"auto", "dp", "ip"}
-        Dynamic programming, an integer programme over candidate parent sets, or the first where its tables fit.
+        Dynamic programming, the integer programme over candidate parent sets, solved by a search over orders, or the
+        first where its tables fit.
     max_memory : float, optional
         Bytes that the tables may take; by default half of the free memory. A search that needs more raises an error
         before anything is allocated.
     time_limit : float, optional
-        Seconds for listing parent sets and for the integer programme; then the best network so far is returned, with
+        Seconds for listing parent sets and for the search over orders; then the best network so far is returned, with
         a warning that reports how much better one may be.
     verbose : bool
         Report each stage and its seconds.
@@ -108,7 +112,9 @@ def learn_augmented(
     Columns with one state take no part. Rows with missing values are left out of the search. Of networks with the same
     score the lowest columns come last, with the fewest parents. Silander and Myllymäki (2006), A simple approach for
     finding the globally optimal Bayesian network structure; for augmented networks Sugahara and Ueno (2021); for the
-    integer programme Bartlett and Cussens (2017); for the parent sets that it chooses from, ``bounded_sets``.
+    parent sets that the integer programme chooses from, ``listing`` and ``bounded_sets``, and for the choice,
+    ``relaxation`` and ``order_graph``. Scores that differ by no more than 1e-7 per strongly connected component of the
+    candidate arcs count as equal, and a gap of up to 1e-6 in all as rounding.
     """
     schema = counts.schema
     features = tuple(i for i in range(schema.target) if schema.cardinalities[i] > 1)
@@ -217,9 +223,9 @@ class _Search:
         return found
 
     def _programme(self) -> dict[int, tuple[int, ...]]:
-        """List the parent sets that may be needed, and choose among them by an integer programme."""
-        from tanbark.structure.exact.branch_and_cut import solve
+        """List the parent sets that may be needed, and choose among them by a search over orders."""
         from tanbark.structure.exact.listing import Lister
+        from tanbark.structure.exact.order_graph import solve
 
         begun = time.perf_counter()
         history: list[Step] = []
@@ -234,15 +240,22 @@ class _Search:
         ).run()  # fmt: skip
         found, seconds = listing.candidates, time.perf_counter() - begun
         self.progress.say(f"{len(found.child):,} candidate parent sets in {seconds:.1f} s")
-        left = None if self.time_limit is None else max(self.time_limit - seconds, 0.0)
-        solved = solve(found, time_limit=left, report=self.progress.say, order=listing.order, note=note)
-        bound = min(max(solved.bound, listing.unlisted), max(listing.bound, solved.score))
+        deadline = np.inf if self.time_limit is None else begun + self.time_limit
+
+        def all_bounds(score: float, bound: float) -> float:
+            return min(max(bound, listing.unlisted), max(listing.bound, score))
+
+        solved = solve(
+            found, listing.relaxed, deadline=deadline, max_memory=self.allowed, report=self.progress.say,
+            note=lambda stage, score, bound: note(stage, score, all_bounds(score, bound)),
+        )  # fmt: skip
+        bound = all_bounds(solved.score, solved.bound)
         self.total, gap = solved.score, max(0.0, bound - solved.score)
         note("end", self.total, bound)
         largest = int(found.member.sum(axis=1).max())
         self.report = replace(
             self.report, n_bytes=listing.n_bytes, bound=bound, gap=gap, n_candidates=len(found.child), largest=largest,
-            n_nodes=listing.n_nodes, history=tuple(history),
+            n_nodes=listing.n_nodes, n_states=solved.n_states, history=tuple(history),
         )  # fmt: skip
         self.progress.say(f"score {self.total:.6f}, gap {gap:.6f}, {time.perf_counter() - begun:.1f} s")
         if not self.report.proved_optimal:

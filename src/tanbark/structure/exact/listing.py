@@ -1,12 +1,12 @@
 """The candidate parent sets of an exact search, in stages: small sets, penalties for cycles, then all that may matter.
 
-1. List the sets of few parents, and relax the choice among them: that gives a network, and penalties for clusters.
-2. List the sets whose value, score less penalties, is not far below the best of the few. The best values of all columns
-   add up to a bound on every network.
-3. Where the gap between that bound and the known network is wider than the values that were listed, list again.
-
-No other set is in a network better than the one known. The branch and bound of stage 2 and the proofs are in
-``bounded_sets``.
+1. List the sets of few parents, and relax the choice among them: that gives penalties for clusters. The best choice
+   among them, or a good one, is the known network.
+2. The best values of all columns, scores less penalties, add up to a bound on every network. A set whose value is
+   further below the best of its column than the gap between the bound and the known network is in no better network.
+3. Go on with larger sets, one size after another for all columns at once, as long as a column has not too many of them;
+   for the columns that have, by the branch and bound of ``bounded_sets``, where the proofs are.
+4. Where larger sets have raised the bound, and with it the gap, list again.
 """
 
 from __future__ import annotations
@@ -14,24 +14,28 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Floats
+from tanbark.arrays import Floats, Integers
 from tanbark.errors import TableTooLargeError
 from tanbark.structure.exact.bounded_sets import BoundedSearch, Sets, Wanted
-from tanbark.structure.exact.branch_and_cut import Solution, relax
-from tanbark.structure.exact.parent_sets import Candidates, n_small_sets, pack, small_families, unpack
+from tanbark.structure.exact.order_graph import solve
+from tanbark.structure.exact.parent_sets import Candidates, Levels, n_small_sets, pack, unpack
+from tanbark.structure.exact.relaxation import Relaxed, relax
 from tanbark.structure.exact.subset_scores import CompleteRows
 
-SMALL_SETS = 100_000  # sets of columns that may be counted for the first stage
-SMALL_PARENTS = 3
+SMALL_SETS = 500_000  # sets of columns that may be counted for the first stage
+SMALL_PARENTS = 4
 ALL_SETS = 5_000_000  # where there are no more sets of up to max_parents parents, all of them are counted
-SET_BYTES, FAMILY_BYTES = 14, 19  # memory per set and per family of the largest size
-RELAXING, LISTING = 0.15, 0.8  # fractions of the time after which stages end
-MARGIN = 1e-2  # of the score: how much larger sets may add to the gap before they are listed again
+COLUMN_SETS = 1_000_000  # a column with more sets of one size is left to the branch and bound
+KNOWN_BYTES = 1 << 28  # memory of the search for the best choice among small sets
+RELAXING, KNOWING, GROWING, LISTING = 0.15, 0.25, 0.5, 0.8  # fractions of the time after which stages end
+MARGIN = 0.02  # of the gap: how much larger sets may add to it before they are listed again
 SLACK = 1e-6  # what rounding may hide of a value
 GIB = 1 << 30
 
@@ -43,12 +47,12 @@ class Listing:
     Parameters
     ----------
     candidates : Candidates
+    relaxed : Relaxed
+        The known network, and the multipliers of clusters.
     bound : float
         No network scores higher.
     unlisted : float
         No network with a set that is not listed scores higher; -inf where none of them is of use.
-    order : array, optional
-        The columns of a good network, parents first.
     n_nodes : int
         Nodes of the branch and bound.
     n_bytes : int
@@ -56,11 +60,20 @@ class Listing:
     """
 
     candidates: Candidates
-    bound: float = np.inf
+    relaxed: Relaxed
+    bound: float
     unlisted: float = -np.inf
-    order: NDArray[np.int64] | None = None
     n_nodes: int = 0
     n_bytes: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Grown:
+    """The sets of more than few parents: from the levels, from the branch and bound by column, and its nodes."""
+
+    listed: Candidates
+    bounded: dict[int, Sets]
+    n_nodes: int
 
 
 class Lister:
@@ -71,7 +84,8 @@ class Lister:
         time_limit: float | None, max_memory: float, n_jobs: int | None, report: Callable[[str], None],
         note: Callable[[str, float, float], None],
     ) -> None:  # fmt: skip
-        self.rows, self.columns, self.given, self.ess, self.n_jobs = rows, columns, given, ess, n_jobs
+        self.levels = Levels(rows, columns, given=given, ess=ess, n_jobs=n_jobs)
+        self.make_search = partial(BoundedSearch, rows, columns, given=given, ess=ess, n_jobs=n_jobs)
         self.n = len(columns)
         self.most = self.n - 1 if max_parents is None else min(max_parents, self.n - 1)
         self.begun, self.limit = time.perf_counter(), time_limit
@@ -84,22 +98,24 @@ class Lister:
     def run(self) -> Listing:
         """List the candidates."""
         few = self._few()
-        small = small_families(
-            self.rows, self.columns, given=self.given, ess=self.ess, max_parents=few, n_jobs=self.n_jobs,
-            report=self.report,
-        )  # fmt: skip
-        if few == self.most:
-            return Listing(small)
-        search = BoundedSearch(self.rows, self.columns, given=self.given, ess=self.ess, n_jobs=self.n_jobs)
-        self._check_memory(search)
+        small = self.levels.up_to(few, self.report)
+        search = None
+        if few < self.most:
+            search = self.make_search()
+            self._check_memory(search)
         left = None if self.limit is None else max(self._end_of(RELAXING) - time.perf_counter(), 0.0)
         relaxed = relax(small, time_limit=left, report=self.report)
-        self.note("relaxed", relaxed.score, np.inf)
+        self.note("relaxed", relaxed.score, np.inf if search else relaxed.bound)
+        if search is None:
+            values = self._values(small, relaxed)
+            return self._closed(small, small, relaxed, self._best_values(small, values), {})
+        relaxed = self._known(small, relaxed)
+        self.note("few parents", relaxed.score, np.inf)
         return self._list(search, small, relaxed)
 
     def _few(self) -> int:
         """Return the most parents of the sets of the first stage: all that there are, if it is not too many sets."""
-        needed = math.comb(self.n, self.most + 1) * (SET_BYTES + FAMILY_BYTES * (self.most + 1))
+        needed = math.comb(self.n, self.most + 1) * (14 + 19 * (self.most + 1))
         if n_small_sets(self.n, self.most) <= ALL_SETS and needed <= self.max_memory:
             return self.most
         few = min(SMALL_PARENTS, self.most)
@@ -117,57 +133,111 @@ class Lister:
             )
             raise TableTooLargeError(msg)
 
-    def _wanted(self, child: int, relaxed: Solution) -> Wanted:
-        """Gather the clusters of a child, and what its sets pay for meeting them."""
-        mine = relaxed.clusters[:, child] & (relaxed.multipliers > 0)
-        return Wanted(self.most, clusters=pack(relaxed.clusters[mine]), penalties=relaxed.multipliers[mine])
+    def _known(self, small: Candidates, relaxed: Relaxed) -> Relaxed:
+        """Search the best choice among the small sets, as far as little memory and some of the time suffice."""
+        found = solve(
+            small, relaxed, deadline=self._end_of(KNOWING), max_memory=min(KNOWN_BYTES, self.max_memory),
+            report=self.report,
+        )  # fmt: skip
+        if found.score <= relaxed.score:
+            return relaxed
+        return replace(relaxed, chosen=found.chosen, score=found.score, order=_order_of(small, found.chosen))
 
-    def _best_values(self, small: Candidates, relaxed: Solution) -> Floats:
-        """Return the best value of every column among the small sets."""
+    def _values(self, sets: Candidates, relaxed: Relaxed) -> Floats:
+        """Return the values of sets: their scores less the penalties of the clusters that they meet."""
+        values = sets.score.copy()
+        for cluster, penalty in zip(relaxed.clusters, relaxed.multipliers, strict=True):
+            values -= penalty * (cluster[sets.child] & sets.member[:, cluster].any(axis=1))
+        return values
+
+    def _best_values(self, sets: Candidates, values: Floats) -> Floats:
         best = np.full(self.n, -np.inf)
-        clusters, costs = relaxed.clusters, relaxed.multipliers
-        meets = clusters[:, small.child] & (small.member @ clusters.T).T
-        np.maximum.at(best, small.child, small.score - costs @ meets)
+        np.maximum.at(best, sets.child, values)
         return best
 
-    def _list(self, search: BoundedSearch, small: Candidates, relaxed: Solution) -> Listing:
+    def _list(self, search: BoundedSearch, small: Candidates, relaxed: Relaxed) -> Listing:
         """List the sets whose values are within the gap."""
-        values = self._best_values(small, relaxed)
-        slack = max(values.sum() + relaxed.constant - relaxed.score, 0.0) + MARGIN * abs(relaxed.score)
-        goals = {child: self._wanted(child, relaxed) for child in range(self.n)}
-        found: dict[int, Sets] = {}
-        floors, nodes, again = np.full(self.n, np.inf), 0, list(goals)
-        while again:
-            floors[again] = values[again] - slack
-            wanted = {child: replace(goals[child], floor=float(floors[child])) for child in again}
-            fresh = search.run(
-                wanted, deadline=self._end_of(LISTING), max_memory=self.max_memory, report=self.report
-            )  # fmt: skip
-            nodes += sum(sets.n_nodes for sets in fresh.values())
-            found.update(fresh)
-            values = np.array([max(values[c], found[c].values.max(initial=-np.inf), found[c].beyond) for c in goals])
-            bound = float(values.sum() + relaxed.constant)
-            self.note("parent sets", relaxed.score, bound)
-            slack = max(bound - relaxed.score, 0.0) + SLACK
-            late = time.perf_counter() >= self._end_of(LISTING)
-            again = [c for c in goals if values[c] - slack < floors[c] and not late and found[c].beyond == -np.inf]
-        # sets below their column's floor, and those that were not looked at
-        beyond = np.array([max(floors[c], found[c].beyond) for c in goals])
-        beyond = np.where(values - slack < floors, beyond, [found[c].beyond for c in goals])
-        unlisted = float((bound - values + np.minimum(beyond, values)).max())
-        child = np.concatenate([np.full(len(found[c].scores), c) for c in goals])
-        score = np.concatenate([found[c].scores for c in goals])
-        member = np.concatenate([unpack(found[c].words, self.n) for c in goals])
-        candidates = with_others(Candidates.sorted(child, score, member), small, relaxed)
-        return Listing(candidates, bound, unlisted, relaxed.order, nodes, search.n_bytes(self.max_memory))
+        few, nodes = self.levels, 0
+        best = self._best_values(small, self._values(small, relaxed))
+        slack = 0.0
+        while True:
+            gap = max(float(best.sum()) + relaxed.constant - relaxed.score, 0.0) + SLACK
+            if gap <= slack or (time.perf_counter() >= self._end_of(LISTING) and slack > 0):
+                break
+            slack = (1 + MARGIN) * gap
+            floors = best - slack
+            grown = self._grow(copy(few), search, floors, relaxed)
+            nodes += grown.n_nodes
+            best = np.maximum(best, self._best_values(grown.listed, self._values(grown.listed, relaxed)))
+            for child, sets in grown.bounded.items():
+                best[child] = max(best[child], sets.values.max(initial=-np.inf), sets.beyond)
+            self.note("parent sets", relaxed.score, float(best.sum()) + relaxed.constant)
+        beyond = {child: sets.beyond for child, sets in grown.bounded.items() if sets.beyond > -np.inf}
+        if gap > slack:  # sets below the floors may matter, too
+            beyond = {child: max(floors[child], beyond.get(child, -np.inf)) for child in range(self.n)}
+        listing = self._closed(Candidates.joined([small, grown.listed]), small, relaxed, best, beyond)
+        return replace(listing, n_nodes=nodes, n_bytes=search.n_bytes(self.max_memory))
+
+    def _grow(self, levels: Levels, search: BoundedSearch, floors: Floats, relaxed: Relaxed) -> _Grown:
+        """List the sets of more parents whose values are not below the floors of their columns."""
+        limits = levels.floors(floors, relaxed.clusters, relaxed.multipliers)
+        found, wanted, hard = [], np.ones(self.n, bool), np.zeros(self.n, bool)
+        while levels.size <= self.most:
+            if levels.bytes_of_next() > self.max_memory / 2:
+                hard |= wanted
+                break
+            opened, counts = levels.open_next(wanted)
+            if (counts > COLUMN_SETS).any():
+                hard |= counts > COLUMN_SETS
+                wanted &= ~hard
+                opened, counts = levels.open_next(wanted)
+            if not counts.any():
+                break
+            fresh = levels.go_on(opened, limits, self._end_of(GROWING))
+            if fresh is None:
+                hard |= counts > 0
+                break
+            found.append(fresh)
+            self.report(
+                f"{len(found[-1].child):,} candidate sets of {levels.size - 1} parents, {int(hard.sum())} columns left"
+            )
+        goals = {int(child): self._wanted(int(child), floors, relaxed) for child in np.flatnonzero(hard)}
+        bounded = search.run(
+            goals, deadline=self._end_of(LISTING), max_memory=self.max_memory, report=self.report
+        )  # fmt: skip
+        for child, sets in bounded.items():
+            found.append(Candidates.sorted(np.full(len(sets.scores), child), sets.scores, unpack(sets.words, self.n)))
+        nothing = Candidates(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, self.n), bool))
+        return _Grown(Candidates.joined([nothing, *found]), bounded, sum(sets.n_nodes for sets in bounded.values()))
+
+    def _wanted(self, child: int, floors: Floats, relaxed: Relaxed) -> Wanted:
+        """Gather the clusters of a child, and what its sets pay for meeting them."""
+        mine = relaxed.clusters[:, child]
+        return Wanted(self.most, float(floors[child]), pack(relaxed.clusters[mine]), relaxed.multipliers[mine])
+
+    def _closed(
+        self, found: Candidates, small: Candidates, relaxed: Relaxed, best: Floats, beyond: dict[int, float]
+    ) -> Listing:
+        """Keep the sets within the gap, the empty ones, so that every order has a network, and those of the known one.
+
+        ``beyond`` bounds the values of sets that were not listed, by column.
+        """
+        bound = float(best.sum()) + relaxed.constant
+        gap = max(bound - relaxed.score, 0.0) + SLACK
+        able = self._values(found, relaxed) >= (best - gap)[found.child]
+        kept = Candidates.joined(
+            [found.where(able | ~found.member.any(axis=1)), small.where(np.sort(relaxed.chosen))]
+        )  # fmt: skip
+        unlisted = max((bound - best[c] + min(value, best[c]) for c, value in beyond.items()), default=-np.inf)
+        return Listing(kept, relaxed, bound, float(unlisted))
 
 
-def with_others(found: Candidates, small: Candidates, relaxed: Solution) -> Candidates:
-    """Add the empty sets, so that every order has a network, and those of the known network."""
-    empty = ~small.member.any(axis=1)
-    child = np.concatenate([found.child, small.child[empty], relaxed.chosen_child])
-    score = np.concatenate([found.score, small.score[empty], relaxed.chosen_score])
-    member = np.concatenate([found.member, small.member[empty], relaxed.chosen_member])
-    _, first = np.unique(np.column_stack([child, member]), axis=0, return_index=True)
-    first.sort()
-    return Candidates.sorted(child[first], score[first], member[first])
+def _order_of(candidates: Candidates, chosen: Integers) -> NDArray[np.int64]:
+    """Return an order of a network's nodes, parents first."""
+    child, member = candidates.child[chosen], candidates.member[chosen]
+    left, order = np.ones(candidates.n_columns, bool), []
+    while left.any():
+        free = np.flatnonzero(left[child] & ~(member & left).any(axis=1))
+        order.extend(child[free].tolist())
+        left[child[free]] = False
+    return np.array(order, np.int64)

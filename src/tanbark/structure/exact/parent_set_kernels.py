@@ -48,9 +48,26 @@ def set_number(members: Array, skip: int, binomials: Array) -> int:
     return number  # type: ignore[no-any-return]  # an element of an array
 
 
+class Floors(NamedTuple):
+    """The least value of a set that is wanted, by child: its score less a penalty for every cluster that it meets.
+
+    The clusters of child v, words of members, are ``starts[v]`` to ``starts[v + 1]``; all of them have v as a member.
+    """
+
+    values: Array
+    starts: Array
+    clusters: Array
+    penalties: Array
+
+
 @kernel
-def open_families(chosen: Array, start: int, stop: int, binomials: Array, alive: Array, opened: Array) -> None:
-    """Mark the families of which no smaller one is closed; ``alive`` is that of the families of one column less."""
+def open_families(
+    chosen: Array, start: int, stop: int, binomials: Array, alive: Array, wanted: Array, opened: Array, counts: Array
+) -> None:
+    """Mark the families of wanted children of which no smaller one is closed, and count them by child.
+
+    ``alive`` is that of the families of one column less.
+    """
     size = len(chosen)
     numbers = np.empty(size, np.int64)
     for number in range(start, stop):
@@ -59,10 +76,11 @@ def open_families(chosen: Array, start: int, stop: int, binomials: Array, alive:
         for place in range(size):
             numbers[place] = set_number(chosen, place, binomials)
         for child in range(size):
-            able = True
+            able = wanted[chosen[child]]
             for place in range(size):
                 able = able and (place == child or alive[numbers[place], child - (place < child)])
             opened[number, child] = able
+            counts[chosen[child]] += able
         next_combination(chosen, len(binomials) - 1)
 
 
@@ -80,12 +98,14 @@ def sets_below(chosen: Array, start: int, stop: int, binomials: Array, opened: A
 
 @kernel
 def score_families(
-    chosen: Array, start: int, stop: int, binomials: Array, below: Level, level: Level, log_states: Array, prune: bool
-) -> None:
+    chosen: Array, start: int, stop: int, binomials: Array, below: Level, level: Level, log_states: Array, prune: bool,
+    floors: Floors,
+) -> None:  # fmt: skip
     """Score open families; mark those better than all smaller ones, and those that may have better larger ones.
 
     No family with further parents scores above -cells * log(states of the child), the number of observed cells being
-    that of the set; with ``prune`` a family whose best is above that is closed.
+    that of the set; with ``prune`` a family is closed whose best is above that, or for which that less the penalties,
+    which only grow with the set, is below the floor of the child.
     """
     # Score of a family: h(set) - h(set without the child), both looked up by number. Linear in the size per family.
     size, best_below, h_below = len(chosen), below.best, below.h
@@ -107,8 +127,24 @@ def score_families(
             kept[number, child] = score > smaller + TIE
             best[number, child] = max(score, smaller)
             most = -cells[number] * log_states[chosen[child]]
-            alive[number, child] = not prune or best[number, child] <= most
+            alive[number, child] = not prune or (best[number, child] <= most and _reaches(chosen, child, most, floors))
         next_combination(chosen, len(binomials) - 1)
+
+
+@kernel
+def _reaches(chosen: Array, child: int, most: float, floors: Floors) -> bool:
+    """Return whether a score less the penalties of a family is not below the floor of its child."""
+    node = chosen[child]
+    floor = floors.values[node] - TIE
+    for k in range(floors.starts[node], floors.starts[node + 1]):
+        if most < floor:
+            return False
+        for place in range(len(chosen)):
+            column = chosen[place]
+            if place != child and floors.clusters[k, column >> 6] >> np.uint64(column & 63) & np.uint64(1):
+                most -= floors.penalties[k]
+                break
+    return most >= floor  # type: ignore[no-any-return]  # an element of an array
 
 
 @kernel

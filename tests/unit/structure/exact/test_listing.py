@@ -16,12 +16,15 @@ def counts(monkeypatch):
     return MemoryCounts(make_table(rng, (*rng.integers(2, 4, 12), 2), 1500))
 
 
-def test_twelve_features_as_dynamic_programming_has_them(counts):
+@pytest.mark.parametrize("column_sets", [0, 100_000], ids=["branch-and-bound", "one-size-after-another"])
+def test_twelve_features_as_dynamic_programming_has_them(counts, monkeypatch, column_sets):
+    monkeypatch.setattr(listing, "COLUMN_SETS", column_sets)
+    monkeypatch.setattr(listing, "SMALL_PARENTS", 1)
     best, found = learn.learn_augmented(counts, method="dp"), learn.learn_augmented(counts, method="ip")
     assert found.score == pytest.approx(best.score, abs=1e-6)
     report = found.report
     assert report.proved_optimal
-    assert report.n_nodes > 0
+    assert (report.n_nodes > 0) == (column_sets == 0)
     assert report.history[-1].stage == "end"
     assert [step.seconds for step in report.history] == sorted(step.seconds for step in report.history)
     assert all(step.score <= best.score + 1e-6 <= step.bound + 2e-6 for step in report.history)

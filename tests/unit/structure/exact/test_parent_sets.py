@@ -5,15 +5,13 @@ import pytest
 
 from strategies import make_table
 from tanbark.counts import MemoryCounts
-from tanbark.structure.exact.parent_sets import n_small_sets, pack, small_families, unpack
+from tanbark.structure.exact.parent_sets import Levels, n_small_sets, pack, unpack
 from tanbark.structure.exact.subset_scores import CompleteRows
 
 
 def listed(table, max_parents):
     rows = CompleteRows.of(MemoryCounts(table))
-    return small_families(
-        rows, (0, 1, 2, 3, 4), given=5, ess=1.0, n_jobs=1, report=lambda line: None, max_parents=max_parents
-    )
+    return Levels(rows, (0, 1, 2, 3, 4), given=5, ess=1.0, n_jobs=1).up_to(max_parents)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
