@@ -122,7 +122,6 @@ __all__ = [
 
 PLACES = {
     "ensemble.selection": "Choice",
-    "files.scan": "Scan",
     "model_files.model_file": "load",
     "models.aode": "A2DE AODE",
     "models.averaging": "ModelAveraging",
@@ -153,6 +152,7 @@ PLACES = {
     "reports.graph_score": "graph_score",
     "reports.paired_tests": "SignedRank bayesian_signed_rank",
     "reports.validation": "CrossValidation cross_validate_network",
+    "files.scan": "Scan",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, PLACES)
