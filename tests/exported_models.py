@@ -1,5 +1,7 @@
 """Models of every kind and rows with missing values, for the tests of SQL and of Python modules."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -68,7 +70,9 @@ POOLED = {
 CORRECTED = {"classifier", "another prior"}  # by trees
 
 
+@cache
 def learnt(name):
+    """Learn a model, once for all tests; none of them changes it."""
     X, y = rows(1, gaps=0.1 if name in {"gap states", "corrected category"} else 0.0)
     if name in CORRECTED:
         X, y = many_together()

@@ -21,7 +21,7 @@ from tanbark.structure.exact import subset_scores as lattice
 from tanbark.structure.exact.subset_scores import CompleteRows, subset_scores
 from tanbark.table import CodedTable
 
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=25)
 
 
 def family_score(table, node, parents, ess):

@@ -63,7 +63,7 @@ def run(search, child, wanted, deadline=np.inf):
     return search.run({child: wanted}, deadline=deadline, max_memory=1e9, report=lambda line: None)[child]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seeds, ess_values, st.booleans(), kinds)
 def test_no_set_scores_above_the_bound_of_a_node(seed, ess, given_class, kind):
     n = 5
@@ -93,7 +93,7 @@ def test_no_set_scores_above_the_bound_of_a_node(seed, ess, given_class, kind):
         assert max(larger, default=-np.inf) <= bound + 1e-7
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seeds, ess_values, st.booleans(), kinds, st.integers(1, 6))
 def test_listed_are_the_sets_that_beat_their_subsets(seed, ess, given_class, kind, n):
     n = max(n, 3)
@@ -113,7 +113,7 @@ def test_listed_are_the_sets_that_beat_their_subsets(seed, ess, given_class, kin
             assert listed[mask] == approx(scores[mask], abs=1e-7)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seeds, ess_values, st.booleans(), st.integers(0, 4))
 def test_penalties_floor_and_best_value(seed, ess, given_class, most):
     n = 5

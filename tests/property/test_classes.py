@@ -4,7 +4,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tanbark.counts import MemoryCounts
@@ -14,7 +14,7 @@ from tanbark.structure.greedy import hill_climb
 from tanbark.structure.greedy.gains import Gains
 from tanbark.table import CodedTable, Column, Schema
 
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=15)
 seeds = st.integers(0, 10_000)
 
 

@@ -22,7 +22,7 @@ from tanbark.structure.conditional.rows import DistinctRows
 from tanbark.structure.fixed import naive as naive_bayes
 from tanbark.structure.greedy.moves import KINDS
 
-few = settings(max_examples=12, deadline=None)
+few = settings(max_examples=12)
 kinds = st.sampled_from(["plain", "gaps", "weights"])
 
 

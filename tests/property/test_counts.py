@@ -16,7 +16,7 @@ def slow(table, columns):
 
 
 @given(coded_tables(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_set_of_columns_is_counted_like_the_slow_twin(table, data):
     n = len(table.schema.columns)
     sets = data.draw(
@@ -27,7 +27,7 @@ def test_any_set_of_columns_is_counted_like_the_slow_twin(table, data):
 
 
 @given(coded_tables())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_pair_tables_are_counted_like_the_slow_twin(table):
     target = table.schema.target
     pairs = itertools.combinations(range(target), 2)
@@ -38,7 +38,7 @@ def test_pair_tables_are_counted_like_the_slow_twin(table):
 
 
 @given(coded_tables())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_observed_cells_are_the_nonzero_cells(table):
     columns = tuple(range(len(table.schema.columns)))
     ((states, counts),) = MemoryCounts(table).cells([columns])
@@ -48,7 +48,7 @@ def test_observed_cells_are_the_nonzero_cells(table):
 
 
 @given(coded_tables())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_pair_information_is_the_score_of_the_pair_table(table):
     target = table.schema.target
     found = MemoryCounts(table).pair_information()
@@ -60,7 +60,7 @@ def test_pair_information_is_the_score_of_the_pair_table(table):
 
 
 @given(coded_tables(), st.integers(1, 4))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_threads_change_nothing(table, n_jobs):
     one, many = MemoryCounts(table, n_jobs=1), MemoryCounts(table, n_jobs=n_jobs)
     many._threads = n_jobs
@@ -69,7 +69,7 @@ def test_threads_change_nothing(table, n_jobs):
 
 
 @given(seeds, st.booleans(), st.sampled_from([1, 2]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_stored_counts_add_subtract_and_answer_like_rows(seed, weighted, order):
     rng = np.random.default_rng(seed)
     whole = make_table(rng, (3, 2, 4, 2), 60, gaps=0.1, weighted=weighted)
@@ -92,14 +92,14 @@ def test_stored_counts_add_subtract_and_answer_like_rows(seed, weighted, order):
 
 
 @given(coded_tables())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_batches_give_every_row_once(table):
     batches = list(MemoryCounts(table).batches(size=7))
     assert np.array_equal(np.concatenate([codes for codes, _ in batches], axis=1), table.codes)
 
 
 @given(coded_tables(max_features=5, max_states=4, max_rows=300))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_many_sets_are_counted_by_bitsets_like_the_slow_twin(table):
     n = len(table.schema.columns)
     sets = [tuple(p) for k in range(4) for p in itertools.permutations(range(n), k)] + [(0,)] * (n + 1)
@@ -111,7 +111,7 @@ def test_many_sets_are_counted_by_bitsets_like_the_slow_twin(table):
 
 
 @given(coded_tables(max_features=4, max_states=3, max_rows=60))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_flat_tables_are_tables_one_after_another(table):
     target = table.schema.target
     sets = [(target,), *((i, target) for i in range(target)), (), (0,)]
@@ -122,7 +122,7 @@ def test_flat_tables_are_tables_one_after_another(table):
 
 
 @given(coded_tables(max_features=4, max_states=3, max_rows=60))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_stored_counts_sum_the_class_out(table):
     stored = MemoryCounts(table).stored(2)
     n = table.schema.target

@@ -17,7 +17,7 @@ from tanbark.params import Laplace, family_counts, fit
 from tanbark.params.em import log_prior, maximise
 from tanbark.table import CodedTable
 
-few = settings(max_examples=30, deadline=None)
+few = settings(max_examples=30)
 
 
 def completions(network, row):
@@ -129,7 +129,7 @@ def test_complete_rows_give_the_closed_form_at_once(seed):
 
 
 @given(seeds, st.sampled_from([0.0, 1.0]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_em_is_the_slow_em(seed, alpha):
     rng = np.random.default_rng(seed)
     table = make_table(rng, (2, 2, 3, 2), 30, gaps=0.3)

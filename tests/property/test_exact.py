@@ -54,7 +54,7 @@ def best_of_all(table, size, extra, ess, most=9):
     return scores[np.arange(size), GRAPHS[size]].sum(axis=1).max()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seeds, st.sampled_from([0.3, 1.0, 10.0]), st.booleans(), st.sampled_from(["dp", "ip"]), st.integers(1, 5))
 def test_exact_search_is_brute_force(seed, ess, weighted, method, size):
     rng = np.random.default_rng(seed)
@@ -76,7 +76,7 @@ def test_exact_search_is_brute_force(seed, ess, weighted, method, size):
         assert one.score == approx(best_of_all(rows, n, extra, ess, 1) + prior, abs=1e-7)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seeds, st.sampled_from([0.2, 1.0, 20.0]), st.sampled_from([None, 0, 1, 2, 3]), st.booleans())
 def test_both_methods_find_the_optimum(seed, ess, max_parents, weighted):
     rng = np.random.default_rng(seed)
@@ -106,7 +106,7 @@ def test_all_stages_find_the_optimum(seed, ess, weighted, general, column_sets):
     assert found[0].report.proved_optimal
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seeds, st.sampled_from([0.2, 1.0, 20.0]), st.booleans())
 def test_the_bound_holds_when_time_is_up(seed, ess, weighted):
     rng = np.random.default_rng(seed)
@@ -125,7 +125,7 @@ def test_the_bound_holds_when_time_is_up(seed, ess, weighted):
     assert cut.report.gap == approx(cut.report.bound - cut.score, abs=1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seeds, st.sampled_from([0.01, 1.0, 30.0]), st.booleans())
 def test_small_sets_are_those_that_beat_their_subsets(seed, ess, given_class):
     rng = np.random.default_rng(seed)

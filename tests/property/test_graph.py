@@ -9,7 +9,7 @@ from tanbark.graph import Dag, direct_forest, maximum_spanning_forest
 
 
 @given(st.integers(1, 5), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_forest_is_the_heaviest_of_all(n, data):
     size = n * (n - 1) // 2
     weights = np.array(data.draw(st.lists(st.integers(-5, 9), min_size=size, max_size=size)), float)

@@ -21,7 +21,7 @@ from tanbark.structure.rules import make_rules
 from tanbark.structure.trees import chow_liu
 
 SCORES = sorted(FAMILY_SCORES)
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=25)
 complete = coded_tables(max_features=4, max_states=3, max_rows=80)
 
 

@@ -38,7 +38,6 @@ def length(name, rows, chosen=None, **options):
     return SCORERS[name](rows, Options(**options)).length(every(rows) if chosen is None else chosen).total
 
 
-@settings(deadline=None)
 @given(row_sets(gaps=True), seeds)
 def test_names_of_states_and_order_of_features_do_not_matter(rows, seed):
     rng = np.random.default_rng(seed)
@@ -54,7 +53,6 @@ def test_names_of_states_and_order_of_features_do_not_matter(rows, seed):
         assert length(name, other) == approx(length(name, rows), abs=1e-9)
 
 
-@settings(deadline=None)
 @given(row_sets(gaps=True), seeds)
 def test_the_order_of_rows_matters_to_adaptive_codes_only(rows, seed):
     order = np.random.default_rng(seed).permutation(rows.n_rows)
@@ -63,7 +61,6 @@ def test_the_order_of_rows_matters_to_adaptive_codes_only(rows, seed):
         assert length(name, other) == approx(length(name, rows), abs=1e-9)
 
 
-@settings(deadline=None)
 @given(row_sets())
 def test_a_constant_column_changes_nothing(rows):
     codes = np.vstack([rows.codes, np.zeros((1, rows.n_rows), np.int64)])
@@ -72,7 +69,6 @@ def test_a_constant_column_changes_nothing(rows):
         assert length(name, wider) == approx(length(name, rows), abs=1e-9)
 
 
-@settings(deadline=None)
 @given(row_sets(gaps=True))
 def test_codes_have_no_negative_length_and_start_from_the_class_alone(rows):
     alone = length("cpt", rows, ())
@@ -84,7 +80,6 @@ def test_codes_have_no_negative_length_and_start_from_the_class_alone(rows):
         assert math.isfinite(length(name, rows))
 
 
-@settings(deadline=None)
 @given(row_sets(gaps=True))
 def test_a_step_is_the_difference_of_two_lengths(rows):
     for name in [*CONDITIONAL, "nb_joint"]:
@@ -95,7 +90,7 @@ def test_a_step_is_the_difference_of_two_lengths(rows):
             assert scorer.extended(chosen, outside) == approx(whole, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(row_sets(max_rows=25, classes=(2, 3)))
 def test_fast_codes_agree_with_fractions(rows):
     part = rows.states, rows.labels, rows.n_classes
@@ -105,7 +100,6 @@ def test_fast_codes_agree_with_fractions(rows):
     assert length("nb_joint", rows) == approx(joint, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(row_sets(classes=(2, 3)))
 def test_stating_more_costs_more(rows):
     none, observed, all_of_them = (length("cpt", rows, stated=word) for word in ("none", "observed", "all"))
@@ -114,7 +108,6 @@ def test_stating_more_costs_more(rows):
     assert all_of_them - none == approx(mml.STATED * free)
 
 
-@settings(deadline=None)
 @given(row_sets(classes=(2,)))
 def test_two_classes_are_a_case_of_many(rows):
     """Told by its log-odds alone, with a scalar for every row."""
@@ -137,7 +130,6 @@ def test_two_classes_are_a_case_of_many(rows):
     assert found.total == approx(total, abs=1e-7)
 
 
-@settings(deadline=None)
 @given(row_sets(gaps=True))
 def test_the_search_ends_at_the_minimum(rows):
     configs, counts = cells(rows.codes, every(rows), rows.labels, rows.n_classes)

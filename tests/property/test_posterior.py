@@ -29,7 +29,7 @@ def brute(network, codes):
     seeds, st.integers(1, 7), st.booleans(), st.sampled_from([0.0, 0.3, 0.7, 1.0]), st.booleans(),
     st.sampled_from([0, 6, posterior.MOST_STATES]),
 )  # fmt: skip
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_any_graph_any_missing_values(seed, n_features, augmented, fraction, zeros, most_states):
     rng = np.random.default_rng(seed)
     network = make_network(rng, n_features=n_features, augmented=augmented, zeros=zeros)
@@ -62,7 +62,7 @@ def test_sums_row_by_row_leave_only_what_is_wide_or_tiny():
 
 
 @given(seeds, st.sampled_from([0.2, 0.6]), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_tree_pass_agrees_with_elimination(seed, fraction, zeros):
     rng = np.random.default_rng(seed)
     network = make_network(rng, n_features=7, max_parents=1, augmented=True, zeros=zeros)
@@ -75,7 +75,7 @@ def test_the_tree_pass_agrees_with_elimination(seed, fraction, zeros):
 
 
 @given(seeds, st.integers(1, 3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_rows_together_are_rows_alone_whatever_the_threads(seed, n_jobs):
     rng = np.random.default_rng(seed)
     network = make_network(rng, n_features=6)
@@ -86,7 +86,7 @@ def test_rows_together_are_rows_alone_whatever_the_threads(seed, n_jobs):
 
 
 @given(seeds)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_missing_value_is_the_sum_over_its_states(seed):
     rng = np.random.default_rng(seed)
     network = make_network(rng, n_features=5)

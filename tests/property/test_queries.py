@@ -18,7 +18,7 @@ from tanbark.table import Schema
 
 shapes = {"n_features": st.integers(1, 6), "zeros": st.booleans(), "logs": st.booleans(), "has_class": st.booleans()}
 cases = given(seeds, st.fixed_dictionaries(shapes))
-few = settings(max_examples=80, deadline=None)
+few = settings(max_examples=80)
 
 
 class Case:
@@ -184,7 +184,7 @@ def test_d_separation_is_independence_for_every_table(seed, n_features):
 
 
 @given(seeds, st.booleans(), st.booleans())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_samples_have_the_frequencies_of_the_posterior(seed, zeros, logs):
     case = make(seed, {"n_features": 3, "zeros": zeros, "logs": logs})
     assume(case.possible)

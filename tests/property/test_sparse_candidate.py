@@ -88,7 +88,7 @@ def test_the_measures_rank_by_what_a_column_adds(monkeypatch, measure, seed):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.sampled_from(MEASURES))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_scores_never_fall_and_are_those_of_the_graph(seed, k, measure):
     counts = chained(seed)
     found = learn(counts, n_candidates=k, measure=measure, criterion="bic")

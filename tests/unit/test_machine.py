@@ -9,7 +9,16 @@ import time
 import pytest
 
 from tanbark import machine
-from tanbark.machine import for_work, interpreted, kernel, run_threads, tiered
+from tanbark.errors import OptionError
+from tanbark.machine import for_work, interpreted, kernel, run_threads, thread_count, tiered
+
+
+def test_negative_numbers_of_threads_leave_cores_free(monkeypatch):
+    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda _: range(4), raising=False)
+    assert [thread_count(each) for each in (None, -1, -2, -4, -9, 1, 7)] == [4, 4, 3, 1, 1, 1, 7]
+    for wrong in (0, True, 1.5):
+        with pytest.raises(OptionError, match="n_jobs must be"):
+            thread_count(wrong)
 
 
 def test_results_come_in_the_order_of_the_calls():

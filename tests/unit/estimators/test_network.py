@@ -122,7 +122,7 @@ def test_the_frame_of_a_class_with_parents_and_of_intervals():
 
 @pytest.mark.filterwarnings("ignore::tanbark.errors.NaiveStructureWarning")
 @given(st.integers(0, 10_000), st.sampled_from(["loglik", "aic", "bic"]), st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_structure_score_is_that_of_the_maximum_likelihood_model(seed, score, n_classes):
     X, y = make_rows(seed, n_classes=n_classes)
     model = tb.TAN(criterion=score, parameters=0).fit(X, y)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import tanbark as tb
 
-few = settings(max_examples=15, deadline=None)
+few = settings(max_examples=15)
 
 MODELS = {"NaiveBayes": tb.NaiveBayes, "TAN": tb.TAN, "TAN bic": lambda **options: tb.TAN(criterion="bic", **options)}
 

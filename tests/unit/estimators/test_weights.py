@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import tanbark as tb
 
-few = settings(max_examples=15, deadline=None)
+few = settings(max_examples=15)
 pytestmark = pytest.mark.filterwarnings("ignore::tanbark.errors.NaiveStructureWarning")  # repeats alone can call for it
 
 MODELS = {

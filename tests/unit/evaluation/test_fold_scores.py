@@ -47,7 +47,7 @@ def recounted(table, folds, fold, family, smooth):
     return naive.smoothed(counts, len(parents), smooth)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds, st.booleans(), st.sampled_from([0.0, 0.2]), st.sampled_from([0.0, 0.01, 1.0]))
 def test_subtracted_counts_equal_recounted_ones(seed, weighted, gaps, smooth):
     rng = np.random.default_rng(seed)
@@ -60,7 +60,7 @@ def test_subtracted_counts_equal_recounted_ones(seed, weighted, gaps, smooth):
             assert np.array_equal(found[fold], recounted(table, folds, fold, family, smooth))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seeds, st.booleans(), st.sampled_from([0.0, 0.25]), st.sampled_from([0.0, 0.01]))
 def test_scores_after_many_steps_equal_those_from_scratch(seed, weighted, gaps, smooth):
     rng = np.random.default_rng(seed)

@@ -39,14 +39,14 @@ def same(left, right, *, named=True):
 
 @pytest.mark.parametrize("form", list(NAMED))
 @given(seeds, st.integers(1, 6), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_random_networks_come_back_to_the_last_bit(form, seed, n_features, zeros):
     network = make_network(np.random.default_rng(seed), n_features=n_features, zeros=zeros)
     same(network, NAMED[form].loads(NAMED[form].dumps(network)))
 
 
 @given(seeds, st.integers(1, 6), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_uai_keeps_all_but_the_names(seed, n_features, zeros):
     network = make_network(np.random.default_rng(seed), n_features=n_features, zeros=zeros)
     plain = Net(Schema(network.schema.columns, has_class=False), network.dag, network.tables)
@@ -65,7 +65,7 @@ def test_uai_keeps_all_but_the_names(seed, n_features, zeros):
     st.lists(names | awkward, min_size=3, max_size=3, unique=True),
     st.lists(names | awkward, min_size=2, max_size=4, unique=True),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_hostile_names_survive(form, variables, states):
     a, b, c = variables
     spread = np.full(len(states), 1 / len(states))
@@ -237,7 +237,7 @@ def test_bytes_that_are_no_text(tmp_path):
 
 @pytest.mark.parametrize("form", ["bif", "net", "uai", "xmlbif"])
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_damage_goes_by_another_error(form, data):
     text = FORMATS[form].dumps(five_nodes())
     at = data.draw(st.integers(0, len(text) - 1))

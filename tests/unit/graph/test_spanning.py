@@ -44,7 +44,7 @@ def found(gains, **options):
     return parents, sum(gains[p, child] for child, p in enumerate(parents) if p is not None)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seeds, st.integers(1, 5), st.booleans(), st.booleans())
 def test_it_is_the_best_of_all(seed, n, ties, rooted):
     rng = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ from tanbark.inference import forest_kernels, layout
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_pass_is_the_sum_over_all_missing_values(seed):
     rng = np.random.default_rng(seed)
     network = make_network(rng, n_features=6, max_parents=1, augmented=True)

@@ -21,7 +21,7 @@ def entry(factors, values, f, states, target):
 
 
 @given(seeds)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_entries_are_those_of_the_network(seed):
     network = make_network(np.random.default_rng(seed), n_features=4, zeros=True)
     sizes, target = network.schema.cardinalities, network.target

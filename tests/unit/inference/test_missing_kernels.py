@@ -19,7 +19,7 @@ def enumerate_rows(network, codes, most=1 << 14):
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_enumeration_is_the_sum_over_all_missing_values(seed):
     rng = np.random.default_rng(seed)
     network = make_network(rng, n_features=6)

@@ -41,7 +41,7 @@ def enumerated(trees, parents, states, row, n_classes):
 
 
 @given(st.integers(0, 10_000), st.integers(0, 3), st.sampled_from([0.0, 0.3, 0.7]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_missing_values_are_summed_out_exactly(seed, n_parents, rate):
     network, trees, parents, states, codes = model(seed, n_parents=n_parents)
     rng = np.random.default_rng(seed)

@@ -57,7 +57,7 @@ def test_the_optimum_of_the_worked_example(worked):
     assert -above.objective == approx(217.448305, abs=5e-7)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds, st.booleans(), st.booleans(), st.sampled_from([0.0, 0.3]), st.integers(1, 3))
 def test_the_slow_twin_and_finite_differences_agree(seed, squared, weighted, gaps, classes):
     rng = np.random.default_rng(seed)
@@ -76,7 +76,7 @@ def test_the_slow_twin_and_finite_differences_agree(seed, squared, weighted, gap
         assert gradient[i] == approx((slow(exponents + step) - slow(exponents - step)) / 2e-5, rel=1e-5, abs=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seeds, st.booleans(), st.sampled_from([0.0, 0.2]), st.sampled_from([BOUNDED, (0.0, 2.0), (0.2, 0.7)]))
 def test_the_conditions_of_a_bounded_optimum(seed, weighted, gaps, bounds):
     """Inside the bounds the gradient is zero; at a bound it points outwards (Karush, Kuhn and Tucker)."""
@@ -92,7 +92,7 @@ def test_the_conditions_of_a_bounded_optimum(seed, weighted, gaps, bounds):
         assert slope >= -slack or weight == approx(low, abs=1e-9)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seeds, st.booleans(), st.sampled_from([0.0, 0.2]))
 def test_never_worse_than_plain_naive_bayes(seed, squared, gaps):
     table = make_table(np.random.default_rng(seed), (3, 2, 4, 2, 2), 60, gaps=gaps)

@@ -20,7 +20,7 @@ from tanbark.table.discretize import (
     uniform,
 )
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 
 NOTHING = np.zeros(0)
 

@@ -12,7 +12,7 @@ from tanbark.table.coded import code_dtype
 from tanbark.table.learn_schema import scan_small_numbers
 from tanbark.table.raw import NumberBlock, RawTable
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 
 
 def category(*levels, values="number"):

@@ -123,7 +123,7 @@ def test_batches_find_what_the_whole_table_shows(sizes):
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=60), st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_leaks_in_codes_counts_and_batches_agree(pairs, times):
     values, labels = (np.tile(column, times) for column in np.array(pairs).T)
     counts = np.zeros((6, 3))

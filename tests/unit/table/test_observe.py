@@ -72,7 +72,7 @@ def test_the_limit_of_categories_holds_in_parts_too(values, kind):
     assert seen.columns(mdlp)[0].kind == "category"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 600), st.lists(st.integers(0, 600), max_size=5), st.booleans())
 @pytest.mark.parametrize("name", CUTTERS)
 def test_any_parts_are_cut_like_the_whole(name, seed, rows, ends, weighted):

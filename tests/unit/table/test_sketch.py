@@ -17,7 +17,7 @@ def summarised(values, labels, batch, most):
     return whole
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(3, 90), st.integers(4, 40), st.sampled_from(["normal", "ties", "rising"]))
 def test_the_stated_error_holds(seed, batch, most, kind):
     rng = np.random.default_rng(seed)

@@ -74,13 +74,13 @@ def test_a_file_restores_everything(fitted, tmp_path):
 
 
 def places(node, path=()):
-    """List the paths of everything in a document."""
+    """List the paths of everything in a document, of lists those of the first two items: the others are like them."""
     yield path
     if isinstance(node, dict) and set(node) != {"type", "shape", "data"}:
         for key, item in node.items():
             yield from places(item, (*path, key))
     elif isinstance(node, list):
-        for key in range(min(len(node), 3)):
+        for key in range(min(len(node), 2)):
             yield from places(node[key], (*path, key))
 
 
@@ -91,8 +91,9 @@ def get(document, path):
 
 
 def put(document, path, value):
-    out = deepcopy(document)
-    get(out, path[:-1])[path[-1]] = value
+    """Return a document with another value at a path; all else is shared."""
+    out = document.copy()
+    out[path[0]] = put(document[path[0]], path[1:], value) if path[1:] else value
     return out
 
 
@@ -158,7 +159,7 @@ def test_arrays_are_checked(fitted, document, tmp_path):
     """Of every array of another type, another shape, or with an index out of range, loading raises or predicts."""
     X = fitted[1][:20]
     arrays = [path for path in places(document) if is_array(get(document, path))]
-    assert len(arrays) > 30
+    assert len(arrays) > 20
     for path in arrays:
         node = get(document, path)
         values = read_array(node)
@@ -203,7 +204,7 @@ def test_no_index_leads_a_kernel_astray(fitted, document, tmp_path):
                 refused += not predicts(put(document, path, array(changed.reshape(values.shape))), tmp_path, X)
         if values.ndim == 1 and len(values) > 1:
             predicts(put(document, path, array(values[::-1].copy())), tmp_path, X)
-    assert tried > 700
+    assert tried > 500
     assert refused > 0.75 * tried  # other values of leaves, thresholds and weights are good ones
 
 

@@ -103,7 +103,7 @@ def test_saving_twice_writes_the_same_file(path, tmp_path):
     st.text(min_size=1),
     st.lists(st.integers(0, 1), min_size=4, max_size=4),
 )
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_survives(path, levels, label, y):
     X = np.array([*levels, *levels, *["é", "😀"] * 2], object)[:, None]
     labels = np.array([label, "other"], object)[np.resize(y, len(X))]
@@ -157,7 +157,7 @@ def test_intervals_come_back_to_the_last_bit(path):
 
 
 @given(st.lists(st.floats(1e-9, 2e11), min_size=4, max_size=4))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_weights_come_back_to_the_last_bit(path, weights):
     X = [[0, 1], [1, 1], [1, 0], [0, 0]]
     model = tb.TAN().fit(X, [0, 1, 0, 1], sample_weight=weights)
@@ -198,9 +198,9 @@ def test_ten_thousand_categories_load_fast(path):
     levels = np.array([f"level {k}" for k in range(10_000)], object)
     model = tb.NaiveBayes(suspicious="keep").fit(levels[:, None], np.arange(10_000) % 3)
     model.save(path)
-    start = time.perf_counter()
+    start = time.process_time()
     again = tb.load(path)
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
     assert (again.predict_proba(levels[:50, None]) == model.predict_proba(levels[:50, None])).all()
 
 

@@ -46,7 +46,7 @@ def random_row(rng, asked, network):
 
 
 @given(seeds, st.integers(1, 4), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_information_of_a_network_is_the_mutual_information_given_the_evidence(seed, n_features, zeros):
     rng = np.random.default_rng(seed)
     network = make_network(rng, n_features=n_features, zeros=zeros)

@@ -40,7 +40,7 @@ def with_odds(network, factor):
 
 
 @given(seeds, st.sampled_from([1.0, 0.5]), st.sampled_from([2, 3]), st.sampled_from([0.0, 0.05]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_region_is_where_a_network_with_other_class_odds_would_ask(seed, temperature, n_decisions, price):
     network = two_classes(seed)
     costs = Costs((0, 1), tuple(range(n_decisions)), REFER[:, :n_decisions])
@@ -63,7 +63,7 @@ def test_the_region_is_where_a_network_with_other_class_odds_would_ask(seed, tem
 
 
 @given(seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_in_a_network_the_value_is_that_of_information_and_otherwise_only_other_decisions_save(seed):
     network = two_classes(seed)
     costs = Costs((0, 1), (0, 1, 2), REFER)

@@ -36,7 +36,7 @@ def log_odds(probabilities, chosen):
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from(list(MODELS)), st.sampled_from([0.0, 0.3, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_parts_add_up_to_the_posterior(seed, n_classes, name, gaps):
     X, y = make_rows(seed, n_classes)
     model = MODELS[name].fit(X, y)
@@ -56,7 +56,7 @@ def test_the_parts_add_up_to_the_posterior(seed, n_classes, name, gaps):
 
 
 @given(st.integers(0, 10_000), st.sampled_from(["naive", "tan"]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_two_classes_and_no_gap_are_differences_of_log_tables(seed, name):
     X, y = make_rows(seed, 2, gaps=0.0)
     model = MODELS[name].fit(X, y)
@@ -127,7 +127,7 @@ def test_an_impossible_row_is_left_to_the_prior():
 
 
 @given(st.integers(0, 10_000), st.sampled_from(list(MODELS)))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_nothing_is_nan_without_smoothing(seed, name):
     X, y = make_rows(seed, 3, rows=8)
     model = MODELS[name].__class__(**{**MODELS[name].get_params(deep=False), "parameters": 0}).fit(X, y)

@@ -26,7 +26,7 @@ def rows(seed=0, n=300, gaps=0.0):
 def test_drawn_tables_have_the_dirichlet_mean_and_variance(smoothing):
     counts = np.array([[3, 0, 9], [1, 0, 2]])
     rng = np.random.default_rng(1)
-    drawn = np.array([draw_table(counts, 1, smoothing, rng) for _ in range(20_000)])
+    drawn = np.array([draw_table(counts, 1, smoothing, rng) for _ in range(12_000)])
     shape = counts + smoothing.mass(counts, 1)
     total = shape.sum(axis=1, keepdims=True)
     mean = shape / total
@@ -59,7 +59,7 @@ def test_hierarchical_draws_add_the_uncertainty_of_every_level():
     """The law of total variance, level by level; held distributions with a parent fewer would vary less."""
     rng = np.random.default_rng(1)
     counts = rng.integers(0, 6, (2, 3, 3, 2)) * rng.integers(0, 2, (2, 3, 3, 2))
-    drawn = np.array([draw_table(counts, 2, Hierarchical(), rng) for _ in range(20_000)])
+    drawn = np.array([draw_table(counts, 2, Hierarchical(), rng) for _ in range(8000)])
     tree, order = context_tree(counts, 2)
     held = counts + Hierarchical().mass(counts, 2)
     assert drawn.sum(axis=3) == pytest.approx(1.0)
@@ -104,7 +104,7 @@ def test_the_interval_of_one_feature_is_that_of_beta_variates():
     """P(y = 1 | a) with a class prior that is given has a distribution that is simple to draw in another way."""
     X, y = [["p"]] * 30 + [["q"]] * 30, [0] * 24 + [1] * 6 + [0] * 10 + [1] * 20
     clf = tb.NaiveBayes(class_prior=[0.5, 0.5], parameters="laplace").fit(X, y)
-    low, high = clf.predict_proba_interval([["p"]], level=0.8, n_draws=20_000)
+    low, high = clf.predict_proba_interval([["p"]], level=0.8, n_draws=6000)
     rng = np.random.default_rng(3)
     zero, one = rng.beta(24 + 1, 10 + 1, 200_000), rng.beta(6 + 1, 20 + 1, 200_000)
     ends = np.quantile(one / (zero + one), [0.1, 0.9])
@@ -135,6 +135,7 @@ MODELS = {
 def test_intervals_hold_the_prediction_and_grow_with_the_level(name):
     X, y = rows(gaps=0.1)
     clf = MODELS[name].fit(X, y)
+    X = X.iloc[:100]
     proba = clf.predict_proba(X)
     narrow, wide = (clf.predict_proba_interval(X, level=level, n_draws=200) for level in (0.5, 0.95))
     assert (wide[0] <= narrow[0]).all()
@@ -169,7 +170,7 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(gaps):
         clf.fit(data.drop(columns="class"), data["class"])
         evidence = {name: value for name, value in ask.iloc[0].items() if value == value}
         true = np.asarray(truth.query("class", evidence))
-        low, high = clf.predict_proba_interval(ask.astype(float), level=0.8, n_draws=300, random_state=seed)
+        low, high = clf.predict_proba_interval(ask.astype(float), level=0.8, n_draws=100, random_state=seed)
         inside.append(low[0, 0] <= true[0] <= high[0, 0])
     assert len(inside) > 60
     assert abs(np.mean(inside) - 0.8) < 3 * np.sqrt(0.16 / len(inside))
@@ -205,7 +206,7 @@ def test_hierarchical_intervals_hold_hierarchical_truths():
         likelihood = np.array([
             cpts["a"][k, a[at]] * cpts["b"][k, a[at], b[at]] * cpts["c"][k, a[at], b[at], c[at]] for k in (0, 1)
         ])  # fmt: skip
-        low, high = clf.predict_proba_interval(asked, n_draws=200)
+        low, high = clf.predict_proba_interval(asked, n_draws=100)
         true = likelihood[0] / likelihood.sum(axis=0)
         inside.append(((low[:, 0] <= true) & (true <= high[:, 0])).mean())
     assert 0.8 < np.mean(inside) < 0.97

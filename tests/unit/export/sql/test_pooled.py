@@ -1,6 +1,8 @@
 """Pooled networks as one SELECT, on DuckDB, SQLite and PostgreSQL, against Python."""
 
+from copy import copy
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -31,14 +33,18 @@ def test_complete_rows_have_the_probabilities_of_python_and_others_none(name, en
             assert line[1:] == (None,) * 4
 
 
+@cache
+def learn_rule():
+    parts = np.random.default_rng(0).integers(0, 3, (6, 300))
+    y = np.minimum(parts[0], parts[1]) + np.minimum(parts[2], parts[3]) >= 2
+    return tb.Classifier(4).fit(pd.DataFrame(parts.T.astype(object), columns=list("abcdef")), y)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_strong_correction_on_many_contexts(engine):
-    rng = np.random.default_rng(0)
-    parts = rng.integers(0, 3, (6, 300))
-    y = np.minimum(parts[0], parts[1]) + np.minimum(parts[2], parts[3]) >= 2
-    X = pd.DataFrame(parts.T.astype(object), columns=list("abcdef"))
-    clf = tb.Classifier(4).fit(X, y)
+    clf = learn_rule()
     assert clf.choice_.rounds > 0
+    rng = np.random.default_rng(1)
     new = pd.DataFrame(rng.integers(0, 3, (80, 6)).astype(object), columns=list("abcdef"))
     found = ask_frame(engine, tb.export.to_sql(clf), new)
     assert np.array([line[:2] for line in found]) == pytest.approx(clf.predict_proba(new), abs=1e-9)
@@ -53,10 +59,15 @@ def two_classes(n_rows, seed, *, missing=0.0):
     return X.mask(rng.random(X.shape) < missing), y
 
 
+@cache
+def learn_two_classes(missing=0.0, **options):
+    return tb.Classifier(3, **options).fit(*two_classes(500, 0, missing=missing))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 def test_many_trees_for_two_classes(engine, missing):
-    clf = tb.Classifier(3).fit(*two_classes(500, 0, missing=missing))
+    clf = learn_two_classes(missing)
     assert clf.choice_.rounds >= 64
     new = pd.concat([two_classes(100, 1)[0], two_classes(50, 2, missing=0.3)[0]], ignore_index=True)
     found, wanted = ask_frame(engine, tb.export.to_sql(clf), new), clf.predict_proba(new)
@@ -67,7 +78,7 @@ def test_many_trees_for_two_classes(engine, missing):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_columns_that_no_tree_reads_may_be_missing_where_the_correction_does_not_fade(engine):
-    clf = tb.Classifier(3, max_parents=0).fit(*two_classes(500, 0))
+    clf = copy(learn_two_classes(max_parents=0))
     new = two_classes(60, 1)[0].astype({"unread": object, "x0": float})
     new.loc[:40, "unread"] = None
     new.loc[:10, "x0"] = np.nan
@@ -88,12 +99,17 @@ def test_missing_values_of_columns_without_links_are_marginalised(engine):
     assert np.array([line[:3] for line in found]) == pytest.approx(clf.predict_proba(new), abs=1e-9)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_columns_with_more_states_than_one_character_has(engine):
+@cache
+def learn_many_states():
     rng = np.random.default_rng(0)
     hidden = rng.integers(0, 60, 2000)
     X = pd.DataFrame({f"x{k}": ((hidden + (rng.random(2000) < 0.2)) % 60).astype(str) for k in range(4)})
-    clf = tb.NetworkEnsemble(2, 2).fit(X, hidden % 7)
+    return tb.NetworkEnsemble(2, 2).fit(X, hidden % 7), X
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_with_more_states_than_one_character_has(engine):
+    clf, X = learn_many_states()
     found = ask_frame(engine, tb.export.to_sql(clf), X[:60])
     assert np.array([line[:7] for line in found]) == pytest.approx(clf.predict_proba(X[:60]), abs=1e-9)
 

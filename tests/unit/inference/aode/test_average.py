@@ -28,7 +28,7 @@ def average(table, order, least, *, alpha=1.0, codes=None, **options):
     return averaged_log_proba(models, table.schema, np.ascontiguousarray(rows), least, **options)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     coded_tables(max_features=4, max_states=4, max_rows=60),
     st.sampled_from([1, 2]),

@@ -14,7 +14,7 @@ from tanbark.inference.factors import junction
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_tree_has_the_running_intersection_property(seed):
     rng = np.random.default_rng(seed)
     network = make_network(rng, n_features=int(rng.integers(1, 9)))

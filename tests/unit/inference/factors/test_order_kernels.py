@@ -37,7 +37,7 @@ def slow_order(network):
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_order_is_min_fill(seed):
     network = make_network(np.random.default_rng(seed), n_features=7, max_states=4)
     flat, n = flat_network(network), 8
@@ -48,7 +48,7 @@ def test_the_order_is_min_fill(seed):
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_what_is_unmarked_is_barren(seed):
     rng = np.random.default_rng(seed)
     network = make_network(rng, n_features=7)

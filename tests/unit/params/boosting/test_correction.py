@@ -75,7 +75,7 @@ def corrected(logits, families, contexts):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([2, 3, 4]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_rounds_equal_a_slow_twin(seed, n_classes):
     codes, labels, logits = rows_of(seed, n_classes=n_classes)
     weights = np.random.default_rng(seed).integers(0, 3, len(labels)).astype(float)
@@ -112,7 +112,7 @@ def test_missing_and_unseen_contexts_read_the_longest_one():
 
 
 @given(st.integers(0, 10_000), st.sampled_from([2, 3]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_the_gradient_is_numerical(seed, n_classes):
     codes, labels, logits = rows_of(seed, n=40, n_classes=n_classes)
     weights = np.random.default_rng(seed).random(len(labels))
@@ -148,7 +148,7 @@ def penalised(families, labels, z, penalty):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([2, 3]), st.sampled_from([0.1, 1.0, 30.0]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_penalised_likelihood_never_falls_at_a_small_rate(seed, n_classes, penalty):
     codes, labels, logits = rows_of(seed, n_classes=n_classes)
     families, contexts = grow_families(codes, FAMILIES, STATES, n_classes)

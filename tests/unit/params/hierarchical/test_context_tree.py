@@ -36,7 +36,7 @@ def context_above(tree, level, v):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.2]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_distributions_sum_to_one_and_follow_the_recursion(seed, missing):
     tree, _ = fit_tree(rows_of(seed, missing=missing), 0, [1, 2], (3, 2, 4))
     np.testing.assert_allclose(tree.probabilities.sum(axis=1), 1.0)

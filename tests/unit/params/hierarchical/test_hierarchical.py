@@ -51,7 +51,7 @@ def slow_cpt(counts, node):
 
 
 @given(st.integers(0, 10_000), st.sampled_from(SHAPES), st.sampled_from([5, 60, 1000]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_cpt_is_that_of_the_context_tree_of_the_rows(seed, shape, rows):
     counts = counts_of(seed, shape, rows)
     for node in {max(0, len(shape) - 2), len(shape) - 1}:  # with and without the class among the parents
@@ -71,7 +71,7 @@ def test_no_rows_at_all_are_uniform():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_relabelling_states_and_permuting_parents_changes_nothing(seed):
     counts = counts_of(seed, (3, 4, 3, 2))
     found = estimate(counts, 2, Hierarchical())

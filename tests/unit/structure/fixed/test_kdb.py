@@ -57,7 +57,7 @@ def test_the_parents_of_the_worked_example(counts, k):
     assert found == {name: set(parents) for name, parents in EXPECTED[k].items()}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(coded_tables(max_features=6), st.integers(0, 7))
 def test_every_feature_has_its_best_earlier_ones(table, k):
     engine = MemoryCounts(table)

@@ -1,0 +1,45 @@
+"""What holds for all tests: examples that are the same in every run, and which tests share a process."""
+
+import gc
+import re
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import tanbark as tb
+
+# no limits of time: a machine may be busy, and kernels are compiled within the first example
+settings.register_profile(
+    "tests", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tests")
+
+SHARED = {"cli": "cli", "export": "postgres", "sql": "postgres"}  # folders whose files share models, and their groups
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Give every test a group, whose tests run in one process: there fixtures are set up once, and kernels compiled."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(group_of(item)))
+
+
+def group_of(item):
+    """Return the estimator of a contract, which has kernels of its own; else the file, or a folder of shared models."""
+    if "contract" in item.path.parts:
+        for word in re.findall(r"[A-Z]\w+", item.name.partition("[")[2]):
+            if word in tb.__all__:
+                return word
+    return SHARED.get(item.path.parent.name) or item.nodeid.partition("::")[0]
+
+
+def pytest_collection_finish():
+    """Leave what was collected out of garbage collection: a million objects that live as long as the process."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish():
+    """Give all objects back, so that modules which look for leaks at the end find none."""
+    gc.unfreeze()
