@@ -171,8 +171,8 @@ def fill_differences(a: Array, n: Array, out: Array, ratios: Array, size: int) -
         upper = (2.0 * far + 5.0) * (24.0 + v * (20.0 + 3.0 * v)) / (v * (v + 4.0) * (v + 6.0))
         p, q = 1.0 / (x + 6.0), 1.0 / (y + 6.0)
         f, g = p * p, q * q
-        low = 0.5 * p + f * (1.0 / 12.0 - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f * (1.0 / 240.0))))
-        high = 0.5 * q + g * (1.0 / 12.0 - g * (1.0 / 120.0 - g * (1.0 / 252.0 - g * (1.0 / 240.0))))
+        low = 0.5 * p + f * (1.0 / 12.0 - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f * (1.0 / 240.0 - f / 132.0))))
+        high = 0.5 * q + g * (1.0 / 12.0 - g * (1.0 / 120.0 - g * (1.0 / 252.0 - g * (1.0 / 240.0 - g / 132.0))))
         out[i] = (lower - upper) + (low - high)
         ratios[i] = (y + 6.0) * p
     for i in range(size):

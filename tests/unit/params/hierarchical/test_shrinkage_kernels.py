@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import digamma
 
@@ -19,10 +19,11 @@ def differences(a, n):
 
 @given(st.lists(st.tuples(st.floats(1e-9, 1e4), st.floats(1e-3, 1e9)), min_size=1, max_size=20))
 @settings(deadline=None)
+@example([(0.99609375, 0.00390625)])
 def test_differences_are_those_of_the_digamma_function(pairs):
     a, n = np.array(pairs).T
     one_by_one = [context_kernels.digamma_difference(*pair) for pair in pairs]
-    np.testing.assert_allclose(differences(a, n), one_by_one, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(differences(a, n), one_by_one, rtol=1e-7, atol=1e-12)  # these have a shorter series
     np.testing.assert_allclose(differences(a, n), digamma(a + n) - digamma(a), rtol=1e-9, atol=1e-11)
 
 
