@@ -31,7 +31,7 @@ def group_of(item):
         for word in re.findall(r"[A-Z]\w+", item.name.partition("[")[2]):
             if word in tb.__all__:
                 return word
-    return SHARED.get(item.path.parent.name) or item.nodeid.partition("::")[0]
+    return SHARED.get(item.path.parent.name) or item.path.stem
 
 
 def pytest_collection_finish():

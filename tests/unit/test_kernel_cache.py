@@ -159,7 +159,7 @@ def test_kernels_run_in_python_without_numbas_compiler():
         rows = np.random.default_rng(0).integers(0, 3, (40, 4)).astype(float)
         labels = (rows[:, 0] + rows[:, 1] > 2).astype(int)
         rows[::7, 3] = np.nan
-        for model in (tb.NaiveBayes(), tb.TAN(), tb.AODE(), tb.GBN(), tb.Classifier()):
+        for model in (tb.NaiveBayes(), tb.TAN(), tb.AODE(), tb.GBN(), tb.Classifier(2)):
             print(repr(model.fit(rows, labels).predict_proba(rows).round(9).tolist()))
     """
     found = [

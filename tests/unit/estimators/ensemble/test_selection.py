@@ -1,5 +1,6 @@
 """Whether there is a correction, and how strong: by cross-validation."""
 
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -33,6 +34,11 @@ def rules(n=900, seed=0):
     return CodedTable(make_schema((3,) * 6 + (2,)), codes)
 
 
+@cache
+def select_for_rules(n):
+    return select(rules(n))
+
+
 def test_data_from_a_network_needs_no_correction():
     rng = np.random.default_rng(5)
     network = make_network(rng, n_features=5, max_parents=1, augmented=True)
@@ -45,7 +51,7 @@ def test_data_from_a_network_needs_no_correction():
 
 
 def test_rules_need_one():
-    found = chosen(rules())
+    found = select_for_rules(600).choice
     assert found.rounds > 0
     assert found.leaves in LEAVES
     assert found.log_losses[found.leaves, found.rounds] == min(found.log_losses.values())
@@ -56,7 +62,7 @@ def test_rules_need_one():
 
 def test_held_out_posteriors_are_those_of_the_log_loss():
     table = rules(400)
-    found = chosen(table)
+    found = select_for_rules(400).choice
     assert np.exp(found.held_out).sum(axis=1) == pytest.approx(1.0)
     labels = table.codes[-1].astype(int)
     assert log_loss(found.held_out, labels) == pytest.approx(found.log_loss, abs=1e-9)
@@ -64,7 +70,7 @@ def test_held_out_posteriors_are_those_of_the_log_loss():
 
 def test_of_many_rows_one_fold_is_held_out():
     assert [n_folds(n) for n in (10, 1499, 1500, 2999, 3000, 10**9)] == [5, 5, 3, 3, 4, 4]
-    found = chosen(rules(3200))
+    found = select_for_rules(3200).choice
     tested = ~np.isnan(found.held_out[:, 0])
     assert tested.sum() == pytest.approx(3200 / LARGE_FOLDS, abs=2)
 
@@ -72,7 +78,7 @@ def test_of_many_rows_one_fold_is_held_out():
 def test_half_as_many_rows_predict_the_same_rows_worse():
     for n in (600, 3200):
         table = rules(n)
-        found = select(table)
+        found = select_for_rules(n)
         assert found.n_folds == n_folds(n)
         tested = ~np.isnan(found.choice.held_out[:, 0])
         assert np.array_equal(tested, ~np.isnan(found.half_held_out[:, 0]))
@@ -135,7 +141,7 @@ def test_one_network_predicts_where_it_is_the_best(monkeypatch):
             return np.stack([np.zeros(codes.shape[1]), np.where(right, 9.0, -9.0)], axis=1)
 
     table = rules(400)
-    assert not chosen(table).single
+    assert not select_for_rules(400).choice.single
     monkeypatch.setattr(selection, "learn_reading", lambda rows, *, n_jobs: Rule())
     found = chosen(table)
     assert found.single

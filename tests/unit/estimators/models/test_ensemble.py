@@ -1,6 +1,7 @@
 """NetworkEnsemble and Classifier: options, sources of rows, priors, and tables at the edge."""
 
 import time
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,18 @@ def make_rows(n=240, seed=0, *, missing=0.1):
     return X.mask(rng.random(X.shape) < missing), pd.Series(y, name="y")
 
 
+@cache
+def fit_once(cls):
+    """Return a model that several tests look at; none of them changes it."""
+    return cls(3).fit(*make_rows())
+
+
+@cache
+def fit_weighted(cls):
+    X, y = make_rows()
+    return cls(3).fit(X, y, sample_weight=np.arange(len(X)) % 3)
+
+
 @KINDS
 def test_one_member_is_one_tempered_network(cls):
     """The posterior of one network: the prior, and the exact likelihood raised to its weight."""
@@ -46,8 +59,8 @@ def test_one_member_is_one_tempered_network(cls):
 @KINDS
 def test_the_same_seed_has_the_same_bytes(cls, tmp_path):
     X, y = make_rows()
+    cls(3, n_jobs=1, random_state=4).fit(X, y).save(tmp_path / "a.json")
     for n_jobs in (1, 2, 3):
-        cls(3, n_jobs=1, random_state=4).fit(X, y).save(tmp_path / "a.json")
         again = cls(3, n_jobs=n_jobs, random_state=4).fit(X, y).set_params(n_jobs=1)
         again.save(tmp_path / "b.json")
         assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
@@ -65,7 +78,7 @@ def test_a_file_is_learnt_like_rows_in_memory(cls, kind, tmp_path):
     frame = X.assign(y=y, times=np.arange(len(X)) % 3)
     frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
     model = cls(3).fit(path, sample_weight="times", target="y")
-    memory = cls(3).fit(X, y, sample_weight=np.arange(len(X)) % 3)
+    memory = fit_weighted(cls)
     assert model.schema_ == memory.schema_
     assert model.predict_proba(X) == pytest.approx(memory.predict_proba(X), abs=1e-7)
     assert model.passes_ >= 1
@@ -75,7 +88,7 @@ def test_a_file_is_learnt_like_rows_in_memory(cls, kind, tmp_path):
 def test_the_class_prior_replaces_the_frequencies(cls):
     X, y = make_rows()
     prior = {"low": 0.5, "high": 0.2, "middle": 0.3}
-    plain, clf = cls(3).fit(X, y), cls(3, class_prior=prior).fit(X, y)
+    plain, clf = fit_once(cls), cls(3, class_prior=prior).fit(X, y)
     nothing = pd.DataFrame({name: [None] for name in X})
     assert clf.predict_proba(nothing)[0] == pytest.approx([0.2, 0.5, 0.3])
     moved = plain.predict_proba(X) * np.array([0.2, 0.5, 0.3]) / np.exp(plain.model_.log_prior)
@@ -92,7 +105,7 @@ def test_the_class_prior_replaces_the_frequencies(cls):
 @KINDS
 def test_categories_that_training_has_not_seen(cls):
     X, y = make_rows()
-    clf = cls(3).fit(X, y)
+    clf = fit_once(cls)
     row = X.dropna()[:1]
     with pytest.warns(UnseenCategoryWarning):
         found = clf.predict_proba(row.assign(word="never"))
@@ -149,14 +162,14 @@ def test_a_bad_time_budget_is_explained(budget):
 
 
 def test_a_time_budget_ends_the_search_for_corrections():
-    X, y = make_rows(600)
-    began = time.monotonic()
+    X, y = make_rows()
+    began = time.process_time()
     clf = tb.Classifier(3, time_budget=1e-6).fit(X, y)
-    assert time.monotonic() - began < 60
+    assert time.process_time() - began < 60
     assert clf.choice_.rounds == 0
     assert list(clf.choice_.log_losses) == [(0.0, 0)]
     wide = tb.Classifier(3, time_budget=1e6).fit(X, y)
-    assert np.array_equal(wide.predict_proba(X), tb.Classifier(3).fit(X, y).predict_proba(X))
+    assert np.array_equal(wide.predict_proba(X), fit_once(tb.Classifier).predict_proba(X))
 
 
 def test_few_rows_choose_nothing_and_many_calibrate_sets():
@@ -238,7 +251,7 @@ def test_columns_without_any_value(cls):
     with pytest.warns(EmptyColumnWarning):
         clf = checked(cls, X.assign(empty=np.nan), y)
     if cls is tb.NetworkEnsemble:  # the folds of Classifier depend on all columns
-        assert clf.predict_proba(X.assign(empty=np.nan)) == pytest.approx(cls(3).fit(X, y).predict_proba(X), abs=1e-7)
+        assert clf.predict_proba(X.assign(empty=np.nan)) == pytest.approx(fit_once(cls).predict_proba(X), abs=1e-7)
     with pytest.warns(EmptyColumnWarning):
         nothing = checked(cls, np.full((60, 2), np.nan), np.arange(60) % 2)
     assert nothing.predict_proba(np.full((1, 2), np.nan))[0] == pytest.approx([0.5, 0.5])
@@ -247,10 +260,10 @@ def test_columns_without_any_value(cls):
 @KINDS
 def test_many_classes(cls):
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=(600, 2)), rng.integers(0, 9, 600)])
+    X = np.column_stack([rng.normal(size=(520, 2)), rng.integers(0, 9, 520)])
     X[rng.random(X.shape) < 0.05] = np.nan
-    clf = checked(cls, X, np.arange(600) % 300)
-    assert clf.predict_proba(X).shape == (600, 300)
+    clf = checked(cls, X, np.arange(520) % 260)
+    assert clf.predict_proba(X).shape == (520, 260)
 
 
 @KINDS

@@ -26,7 +26,7 @@ def rows(seed=0, n=300, gaps=0.0):
 def test_drawn_tables_have_the_dirichlet_mean_and_variance(smoothing):
     counts = np.array([[3, 0, 9], [1, 0, 2]])
     rng = np.random.default_rng(1)
-    drawn = np.array([draw_table(counts, 1, smoothing, rng) for _ in range(12_000)])
+    drawn = np.array([draw_table(counts, 1, smoothing, rng) for _ in range(20_000)])
     shape = counts + smoothing.mass(counts, 1)
     total = shape.sum(axis=1, keepdims=True)
     mean = shape / total
