@@ -32,8 +32,8 @@ REFERENCE = "import sklearn.base"
 FIT = """
 import numpy as np, tanbark as tb
 rng = np.random.default_rng(0)
-y = rng.integers(0, 2, 1000)
-X = (y[:, None] + rng.integers(0, 3, (1000, 10))) % 4
+y = rng.integers(0, 2, {rows})
+X = (y[:, None] + rng.integers(0, 3, (len(y), 10))) % 4
 print({make}.fit(X, y).predict(X).sum())
 """
 FITTED = ("NaiveBayes", "TAN", "Classifier")
@@ -53,7 +53,7 @@ def prepare(folder: Path) -> dict[str, list[str]]:
     tb.TAN(parameters="laplace").fit(X, labels).save(folder / "laplace.json")
     tb.Classifier().fit(X, labels).save(folder / "pool.json")
     for name in FITTED:
-        seconds(["-c", COMPILED + FIT.format(make=f"tb.{name}()")])
+        seconds(["-c", COMPILED + FIT.format(make=f"tb.{name}()", rows=1000)])
     program = ["-m", "tanbark"]
     tan, laplace, pool = (str(folder / name) for name in ("tan.json", "laplace.json", "pool.json"))
     return {
@@ -76,7 +76,7 @@ def prepare(folder: Path) -> dict[str, list[str]]:
         "explain, Classifier": [*program, "explain", pool, str(table)],
         "ask, Classifier": [*program, "ask", pool],
         "decide, Classifier": [*program, "decide", pool, str(table), "--cost", "0:1=1", "--cost", "1:0=5"],
-        **{f"Python: {name} fit, predict": ["-c", FIT.format(make=f"tb.{name}()")] for name in FITTED},
+        **{f"Python: {name} fit, predict": ["-c", FIT.format(make=f"tb.{name}()", rows=1000)] for name in FITTED},
     }
 
 
@@ -93,22 +93,16 @@ def seconds(arguments: list[str], **environment: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def first_ever(learners: list[str], bytecode: str) -> dict[str, float]:
-    """Fit and predict with an empty kernel cache: the processor seconds of each, imports included."""
-    found = {}
-    for name in learners:
-        with tempfile.TemporaryDirectory() as folder:
-            program = ["-c", BY_NAME + FIT.format(make=f"make_classifier({name!r})")]
-            found[name] = round(seconds(program, NUMBA_CACHE_DIR=folder, PYTHONPYCACHEPREFIX=bytecode), 2)
-            print(f"first {name} ever, with an empty kernel cache: {found[name]:.2f} s", flush=True)
-    return found
-
-
-def write_bytecode(bytecode: str) -> None:
-    """Write the bytecode of our modules and of those that a fit and a compilation import."""
-    programs = ["-c", FIT.format(make="tb.TAN()")], ["-c", "import numba; numba.njit(lambda x: x + 1)(1)"]
-    for arguments in (["-m", "compileall", "-q", str(Path(tb.__file__).parent)], *programs):
-        seconds(arguments, PYTHONPYCACHEPREFIX=bytecode)
+def first_ever(learner: str, bytecode: str) -> float:
+    """Fit and predict with an empty kernel cache, and return the processor seconds, imports included."""
+    make = f"make_classifier({learner!r})"
+    with tempfile.TemporaryDirectory() as folder:
+        place = {"NUMBA_CACHE_DIR": folder, "PYTHONPYCACHEPREFIX": bytecode}
+        imports = ["-c", BY_NAME + FIT.format(make=make, rows=60)]
+        seconds(imports, NUMBA_DISABLE_JIT="1", **place)  # writes bytecode, compiles nothing
+        found = seconds(["-c", BY_NAME + FIT.format(make=make, rows=1000)], **place)
+    print(f"first {learner} ever, with an empty kernel cache: {found:.2f} s", flush=True)
+    return round(found, 2)
 
 
 def measure(commands: dict[str, list[str]], times: int, bytecode: str) -> dict[str, list[float]]:
@@ -133,6 +127,14 @@ def compare(found: dict[str, list[float]]) -> dict[str, dict[str, object]]:
         }  # fmt: skip
         print(f"{name:32} {middle:6.3f} s  [{low:.3f}, {high:.3f}]  {middle / reference:5.2f} of {REFERENCE!r}")
     return compared
+
+
+def source(commit: str) -> str:
+    """Return the hash of the package's source at a commit."""
+    found = subprocess.run(
+        ["git", "rev-parse", f"{commit}:src"], capture_output=True, text=True, check=False, cwd=ROOT
+    )  # fmt: skip
+    return found.stdout.strip()
 
 
 def origin() -> dict[str, object]:
@@ -164,13 +166,14 @@ def main() -> None:
                 "commands": compare(measure(prepare(Path(folder)), given.times, bytecode)),
             }  # fmt: skip
         else:
-            write_bytecode(bytecode)
-        learners = given.first or [name for name in catalogue() if name != "fixed"]  # which needs a graph
-        measured = first_ever(learners, bytecode)
-    before, code = document.get("first_ever", {}), origin()
-    kept = before["seconds"] if before.get("commit") == code["commit"] else {}
-    document["first_ever"] = {**code, "seconds": kept | measured}
-    OUT.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+            seconds(["-c", "import numba; numba.njit(lambda x: x + 1)(1)"], PYTHONPYCACHEPREFIX=bytecode)
+        before, code = document.get("first_ever", {}), origin()
+        same = before.get("commit") and source(before["commit"]) == source(str(code["commit"]))
+        found = dict(before["seconds"]) if same else {}
+        for name in given.first or [name for name in catalogue() if name != "fixed"]:  # which needs a graph
+            found[name] = first_ever(name, bytecode)
+            document["first_ever"] = {**code, "seconds": found}
+            OUT.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from tanbark import machine
 LEARNERS = {
     "naive": lambda: tb.NaiveBayes(),
     "tan": lambda: tb.TAN(),
+    "aode": lambda: tb.AODE(),
     "bic": lambda: tb.GBN(),
     "bdeu": lambda: tb.GBN(criterion="bdeu", parameters="laplace"),
     "k2": lambda: tb.GBN(criterion="k2", max_parents=3),

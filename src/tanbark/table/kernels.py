@@ -43,7 +43,7 @@ class NumberCoding(NamedTuple):
     cuts: Array
 
 
-@tiered(lambda block, *_: 4 * block.size)
+@kernel
 def look_integers(block: Array, seen: Array, outside: Array) -> None:
     """Mark the whole numbers of the window that occur in each column, and the columns with others."""
     # seen[column, value - WINDOW_LOW] and outside[column] are flags; one pass over the block in memory order.
@@ -79,7 +79,7 @@ def look_small(block: Array, low: int, out: Array, seen: Array, strange: Array) 
         _transpose(tile[:size], low + top, out)
 
 
-@tiered(lambda block, *_: 20 * block.size)
+@kernel
 def look_bytes(block: Array, low: int, out: Array, seen: Array, strange: Array) -> None:
     """Do as ``look_small`` for bytes, which need no narrowing: the numbers are looked at where they were copied to."""
     for top in range(0, len(block), BYTE_ROWS):
