@@ -73,6 +73,8 @@ def best_temperature(
         low, high = (low, at) if gradient > 0 else (at, high)
         bend = tau * slope + tau * tau * curvature + 1.0
         step = at - gradient / bend if bend > 0 else low
+        if abs(step - at) < SETTLED:  # before the bounds, one of which is here: at the optimum a step may not leave it
+            break
         step = step if low < step < high else (low + high) / 2
         if abs(step - at) < SETTLED:
             break

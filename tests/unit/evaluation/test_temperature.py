@@ -67,3 +67,17 @@ def test_a_part_of_many_rows_suffices(monkeypatch):
     whole = temperature.fit_temperature(left_out, rows)
     monkeypatch.setattr(temperature, "KEPT", 20_000)
     assert temperature.fit_temperature(left_out, rows) == pytest.approx(whole, rel=0.5)
+
+
+def test_newton_steps_settle_without_a_bisection(monkeypatch):
+    from tanbark.evaluation import leave_one_out_kernels as kernels
+
+    calls, loss = [], kernels.tempered_loss
+    monkeypatch.setattr(kernels, "tempered_loss", lambda *arguments: calls.append(1) or loss(*arguments))
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        joint, labels = rng.normal(size=(300, 4)) * 3.0, rng.integers(0, 4, 300)
+        joint[np.arange(300), labels] += 3.0
+        calls.clear()
+        best_temperature(joint, np.full((300, 4), -np.log(4.0)), labels, np.ones(300))
+        assert len(calls) <= 12
