@@ -3,7 +3,8 @@
 Of every network some queries have 0 to 30 findings anywhere, and as many have up to 30 findings at its leaves, the
 symptoms, below which nothing can be pruned: those are the wide ones. Findings are drawn from the network, targets are
 any other variable. Each side runs in a process of its own that may take 8 GiB of address space; pyAgrum has a limited
-time for each network and kind, after which the queries that are left count as unanswered.
+time for each network and kind, after which the queries that are left count as unanswered. Networks that are in the file
+of results already are not asked again.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def one(path: Path, kind: str, n: int, patience: float) -> dict[str, Any]:
         "sum_s": sum(a[1] for a, _ in both), "sum_s_pyagrum": sum(b[1] for _, b in both),
         "median_ratio": float(np.median(ratios)) if ratios else math.nan,
         "largest_factor": max(a[2] for a in ours), "most_memory_planned": max(a[3] for a in ours),
-        "peak_bytes": peak, "peak_bytes_pyagrum": their_peak,
+        "peak_bytes": peak, "peak_bytes_pyagrum": their_peak, "seconds_for_pyagrum": patience,
     }  # fmt: skip
 
 
@@ -150,15 +151,20 @@ def run(folder: Path, only: list[str], n: int, patience: float, json_path: Path 
     """Ask every network, print a line for each kind of findings, and write all of them."""
     lines: list[dict[str, Any]] = []
     facts = {
-        "command": "python -m benchmarks.speed.queries --networks ../shared/networks", "clock": "processor seconds",
+        "command": "python -m benchmarks.speed.queries --networks FOLDER --json FILE", "clock": "processor seconds",
         "tanbark": tb.__version__, "pyagrum": version("pyagrum"), "numpy": version("numpy"),
         "numba": version("numba"), "python": platform.python_version(), "machine": platform.machine(),
-        "cores": os.cpu_count(), "address_space": MOST_BYTES, "seconds_for_pyagrum": patience, "seed": 1,
+        "cores": os.cpu_count(), "address_space": MOST_BYTES, "seed": 1,
     }  # fmt: skip
-    paths = [path for path in sorted(folder.glob("*.bif.gz")) if not only or path.name.split(".")[0] in only]
+    if json_path and json_path.exists():
+        lines = json.loads(json_path.read_text())["lines"]
+    known = {line["network"] for line in lines}
+    names = {path: path.name.split(".")[0] for path in sorted(folder.glob("*.bif.gz"))}
+    paths = [path for path, name in names.items() if (not only or name in only) and name not in known]
     for path in paths:
         for kind in KINDS:
             lines.append(one(path, kind, n, patience))
             print(show(lines[-1]), flush=True)
         if json_path:  # after every network: a run of all of them takes long
-            json_path.write_text(json.dumps({**facts, "lines": lines}, indent=1) + "\n")
+            plain = [{key: None if value != value else value for key, value in line.items()} for line in lines]
+            json_path.write_text(json.dumps({**facts, "lines": plain}, indent=1) + "\n")

@@ -80,8 +80,9 @@ def find_facts(table: RawTable, categorical: NDArray[np.bool_] | None = None) ->
 
 
 def _coded_facts(item: CodedColumn, *, forced: bool) -> Facts:
-    used = item.rows > 0
-    observed, distinct = int(item.rows.sum()), int(used.sum())
+    rows = item.rows.tolist()
+    levels = [level for level, n in zip(item.levels, rows, strict=True) if n]
+    observed, distinct = sum(rows), len(levels)
     missing = len(item.codes) - observed
     if not forced:  # whole numbers beyond floats, sorted, so that their codes increase as they do
         whole = all(isinstance(level, int) for level in item.levels)
@@ -89,7 +90,6 @@ def _coded_facts(item: CodedColumn, *, forced: bool) -> Facts:
         if alone and numbers_rows(expected_repeats(observed, item.levels[0], item.levels[-1]), observed):
             return Facts(missing, finding=ROW_NUMBER)
         return Facts(missing, finding=INCREASING if alone and not missing and is_increasing(item.codes) else None)
-    levels = [level for level, there in zip(item.levels, used, strict=True) if there]
     return Facts(missing, distinct, suspect_categories(levels, observed))
 
 
