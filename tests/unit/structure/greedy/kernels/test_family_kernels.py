@@ -81,7 +81,7 @@ def learn_both(learn, counts, monkeypatch, **options):
 @pytest.mark.parametrize("learn", [hill_climb.learn, ban.learn])
 def test_the_climb_is_that_of_the_tables(learn, criterion, weighted, monkeypatch):
     counts = draw(3, weighted=weighted)
-    mine, other = learn_both(learn, counts, monkeypatch, criterion=criterion, patience=0, time_limit=10.0)
+    mine, other = learn_both(learn, counts, monkeypatch, criterion=criterion, patience=0, time_limit=600.0)
     steps = [[step.move for step in found.history if "->" in step.move] for found in (mine, other)]
     assert steps[0] == steps[1]
     assert [step.score for step in mine.history][: len(steps[0]) + 1] == approx(
