@@ -90,7 +90,8 @@ def measure(case: str, options: argparse.Namespace) -> dict[str, object]:
         "case": case, "features": report.n_searched, "rows": int(counts.total), "method": report.method,
         "seconds": time.perf_counter() - begun, "cpu_seconds": time.process_time() - used,
         "gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB, "score": learnt.score,
-        "bound": report.bound, "gap": report.gap, "proved": report.proved_optimal, "candidates": report.n_candidates,
+        "bound": report.bound, "gap": report.gap, "proved": report.proved_optimal,
+        "proved_parents": report.proved_parents, "candidates": report.n_candidates,
         "most_parents": max(map(len, learnt.dag.parents)) - (learn is exact.learn_augmented),
         "nodes": report.n_nodes, "states": report.n_states,
         "history": [[step.stage, step.seconds, step.score, step.bound] for step in report.history[-20:]],
@@ -133,6 +134,8 @@ def table(rows: list[dict[str, object]]) -> str:
         case = str(row["case"])
         name, kind = case.removesuffix("-gbn").rsplit("-", 1)[0], "GBN" if case.endswith("-gbn") else "ANB"
         outcome = "proved" if row["proved"] else f"gap {row['gap']:,.1f} of {-float(row['score']):,.0f} nats"  # type: ignore[arg-type]
+        if not row["proved"] and int(row.get("proved_parents", -1)) >= 0:  # type: ignore[call-overload]
+            outcome = f"proved up to {row['proved_parents']} parents"
         sets = f"{row['candidates']:,}" if row["method"] == "ip" else "all"
         lines.append(
             f"| {name} | {kind} | {row['features']} | {row['rows']:,} | {row['method']} | {row['seconds']:,.1f} | "
