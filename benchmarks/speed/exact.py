@@ -1,7 +1,7 @@
 """Exact search beside other exact learners: the same binary tables, one run, seconds and optima.
 
     python -m benchmarks.speed.exact --pomegranate PYTHON --causal-learn PYTHON [--sizes 12 16 20] [--limit 600]
-    python -m benchmarks.speed.exact --sizes --cases alarm-30 kr-vs-kp-36 [--networks FOLDER] [--data FOLDER]
+    python -m benchmarks.speed.exact --sizes --cases alarm-30 kr-vs-kp-36 [--max-parents 4] [--limit 600]
     python -m benchmarks.speed.exact --page     # writes the table of docs/guides/exact_search.md
 
 A peer is run by the interpreter that has it, in a process of its own, once per table; past the limit it is stopped.
@@ -128,7 +128,8 @@ def told_of(options: argparse.Namespace, rows: list[dict], curve: list[dict]) ->
     """Gather results with versions and machine; those of tables and cases not run now are kept from the file."""
     old = json.loads(options.out.read_text()) if options.out.exists() else {}
     given = ["PYTHON" if word in (options.pomegranate, options.causal_learn) else word for word in sys.argv[1:]]
-    command = " ".join(["python -m benchmarks.speed.exact", *given])
+    folders = (str(options.networks), str(options.data))
+    command = " ".join(["python -m benchmarks.speed.exact", *("FOLDER" if word in folders else word for word in given)])
     return {
         "command": command if rows else old.get("command"),
         "curve_command": command if curve else old.get("curve_command"),
@@ -140,8 +141,8 @@ def told_of(options: argparse.Namespace, rows: list[dict], curve: list[dict]) ->
 
 def merged(old: list[dict], new: list[dict]) -> list[dict]:
     """Replace the cases that were measured again."""
-    fresh = {row["case"]: row for row in new if "failed" not in row}
-    kept = [fresh.pop(row["case"], row) for row in old]
+    fresh = {(row["case"], row.get("max_parents")): row for row in new if "failed" not in row}
+    kept = [fresh.pop((row["case"], row.get("max_parents")), row) for row in old]
     return [*kept, *fresh.values()]
 
 

@@ -84,13 +84,17 @@ def measure(case: str, options: argparse.Namespace) -> dict[str, object]:
     begun, used = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotProvedWarning)
-        learnt = learn(counts, method=options.method, time_limit=options.limit, max_memory=options.gib * GIB)
+        learnt = learn(
+            counts, method=options.method, max_parents=options.max_parents, time_limit=options.limit,
+            max_memory=options.gib * GIB,
+        )  # fmt: skip
     report = learnt.report
     return {
-        "case": case, "features": report.n_searched, "rows": int(counts.total), "method": report.method,
-        "seconds": time.perf_counter() - begun, "cpu_seconds": time.process_time() - used,
+        "case": case, "max_parents": options.max_parents, "features": report.n_searched, "rows": int(counts.total),
+        "method": report.method, "seconds": time.perf_counter() - begun, "cpu_seconds": time.process_time() - used,
         "gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB, "score": learnt.score,
-        "bound": report.bound, "gap": report.gap, "proved": report.proved_optimal, "candidates": report.n_candidates,
+        "bound": report.bound, "gap": report.gap, "proved": report.proved_optimal,
+        "proved_parents": report.proved_parents, "candidates": report.n_candidates,
         "most_parents": max(map(len, learnt.dag.parents)) - (learn is exact.learn_augmented),
         "nodes": report.n_nodes, "states": report.n_states,
         "history": [[step.stage, step.seconds, step.score, step.bound] for step in report.history[-20:]],
@@ -105,6 +109,7 @@ def curve(options: argparse.Namespace) -> list[dict[str, object]]:
             sys.executable, "-m", "benchmarks.speed.exact_curve", "--one", case, "--rows", str(options.rows), "--limit",
             str(options.limit), "--gib", str(options.gib), "--networks", str(options.networks), "--data",
             str(options.data), "--method", options.method,
+            *([] if options.max_parents is None else ["--max-parents", str(options.max_parents)]),
         ]  # fmt: skip
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         row = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"case": case, "failed": True}
@@ -119,24 +124,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of NAME.csv.gz")
     parser.add_argument("--cases", nargs="*", default=CASES, metavar="NAME-FEATURES")
     parser.add_argument("--method", choices=exact.METHODS, default="auto")
+    parser.add_argument("--max-parents", type=int, help="the most parents of a column, the class of an ANB not counted")
     parser.add_argument("--gib", type=float, default=8.0, help="memory that a search may take")
 
 
 def table(rows: list[dict[str, object]]) -> str:
     """Write the table of the page."""
     lines = [
-        "| rows from | network | columns | rows | method | clock, s | processor, s | GiB | sets | most parents "
-        "| outcome |",
-        "|---|---|--:|--:|---|--:|--:|--:|--:|--:|---|",
+        "| rows from | network | columns | rows | method | clock, s | processor, s | GiB | sets | parents allowed "
+        "| most parents | outcome |",
+        "|---|---|--:|--:|---|--:|--:|--:|--:|--:|--:|---|",
     ]
     for row in rows:
         case = str(row["case"])
         name, kind = case.removesuffix("-gbn").rsplit("-", 1)[0], "GBN" if case.endswith("-gbn") else "ANB"
         outcome = "proved" if row["proved"] else f"gap {row['gap']:,.1f} of {-float(row['score']):,.0f} nats"  # type: ignore[arg-type]
+        if not row["proved"] and int(row.get("proved_parents", -1)) >= 0:  # type: ignore[call-overload]
+            outcome = f"proved up to {row['proved_parents']} parents"
+        allowed = "any" if row.get("max_parents") is None else row["max_parents"]
         sets = f"{row['candidates']:,}" if row["method"] == "ip" else "all"
         lines.append(
             f"| {name} | {kind} | {row['features']} | {row['rows']:,} | {row['method']} | {row['seconds']:,.1f} | "
-            f"{row['cpu_seconds']:,.1f} | {row['gib']:.2f} | {sets} | {row['most_parents']} | {outcome} |"
+            f"{row['cpu_seconds']:,.1f} | {row['gib']:.2f} | {sets} | {allowed} | {row['most_parents']} | {outcome} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -122,6 +122,9 @@ def test_the_bound_holds_when_time_is_up(seed, ess, weighted):
     assert cut.score <= best + 1e-7
     assert cut.report.bound >= best - 1e-7
     assert cut.report.gap == approx(cut.report.bound - cut.score, abs=1e-6)
+    most = cut.report.proved_parents
+    if most >= 0:
+        assert cut.score >= exact.learn_augmented(counts, ess=ess, method="dp", max_parents=most).score - 1e-6
 
 
 @settings(max_examples=15)

@@ -52,7 +52,7 @@ def place_by_class(labels: Array, starts: Array, out: Array) -> None:
         following[labels[row]] += 1
 
 
-@tiered(lambda codes, place, first, n_states, *_: codes.shape[1] * n_states.sum() * 2)
+@tiered(lambda codes, place, first, n_states, *_: 8 * codes.shape[1] * n_states.sum())
 def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, words: Array, complete: Array) -> None:
     """Set, for every packed column and state, the bits of the rows in that state; mark columns that are complete.
 

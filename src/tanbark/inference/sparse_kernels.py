@@ -8,7 +8,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.inference.sparse_network import RowFactors, SparseNetwork
-from tanbark.machine import kernel, tiered
+from tanbark.machine import kernel
 from tanbark.stopping import stopping
 
 MOST_AXES = 14  # columns of a factor: binary columns reach the limit of entries first
@@ -41,7 +41,7 @@ def descend(
     return v, level
 
 
-@tiered(lambda codes, network, top, bottom, out, left: 4 * (bottom - top) * len(network.parents) * out.shape[1])
+@kernel
 def add_complete(codes: Array, network: SparseNetwork, top: int, bottom: int, out: Array, left: Array) -> None:
     """Add log P(values | class) of rows from top to bottom to ``out[row, class]``; mark those with missing values.
 

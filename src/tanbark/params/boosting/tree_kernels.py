@@ -7,7 +7,7 @@ from math import exp
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel, tiered
+from tanbark.machine import kernel
 from tanbark.params.boosting.trees import (
     BOTH,
     COLUMN,
@@ -249,7 +249,7 @@ def fill_sums(logits: Array, labels: Array, weights: Array, sums: Array) -> None
         sums[row, 2 * n_outputs] = w
 
 
-@tiered(lambda forest, codes, top, bottom, logits: 20 * (bottom - top) * len(forest.roots))
+@kernel
 def add_values(forest: Forest, codes: Array, top: int, bottom: int, logits: Array) -> None:
     """Add the values of all trees to the logits of rows from top to bottom."""
     # Idea: where a missing value goes both ways, the right child waits on a stack with its fraction of the rows.

@@ -51,6 +51,9 @@ class ExactReport:
         family, cycles or not; in the integer programme, the lower of the bounds of its relaxation and of the search.
     gap : float
         How much better the best network may be than the one found; 0 where the optimum is proved.
+    proved_parents : int
+        No network whose columns have at most so many parents, the class of an augmented one not counted, scores
+        higher; -1 if that is not proved for any number. Where the optimum is proved, it is the most there may be.
     n_candidates : int
         Parent sets that the integer programme chose from.
     largest : int
@@ -68,6 +71,7 @@ class ExactReport:
     n_bytes: int
     bound: float = 0.0
     gap: float = 0.0
+    proved_parents: int = -1
     n_candidates: int = 0
     largest: int = 0
     n_nodes: int = 0
@@ -196,7 +200,8 @@ class _Search:
         calls = [(h, node, n, self.most, best[node]) for node in range(n)]
         run_threads(kernels.best_families, calls, thread_count(self.n_jobs), long=True)
         bound = float(best[:, -1].sum())
-        self.report = replace(self.report, bound=bound, largest=min(self.most, n - 1))
+        most = min(self.most, n - 1)
+        self.report = replace(self.report, bound=bound, proved_parents=most, largest=most)
         progress.say(f"best parents in {time.perf_counter() - begun:.1f} s; no network exceeds {bound:.6f}")
         begun = time.perf_counter()
         total, sink = np.empty(1 << n), np.zeros(1 << n, np.int8)
@@ -253,9 +258,13 @@ class _Search:
         self.total, gap = solved.score, max(0.0, bound - solved.score)
         note("end", self.total, bound)
         largest = int(found.member.sum(axis=1).max())
+        proved = listing.complete if solved.bound - solved.score <= PROVED else -1
+        if gap <= PROVED:
+            proved = min(self.most, self.n - 1)
         self.report = replace(
-            self.report, n_bytes=listing.n_bytes, bound=bound, gap=gap, n_candidates=len(found.child), largest=largest,
-            n_nodes=listing.n_nodes, n_states=solved.n_states, history=tuple(history),
+            self.report, n_bytes=listing.n_bytes, bound=bound, gap=gap, proved_parents=proved,
+            n_candidates=len(found.child), largest=largest, n_nodes=listing.n_nodes, n_states=solved.n_states,
+            history=tuple(history),
         )  # fmt: skip
         self.progress.say(f"score {self.total:.6f}, gap {gap:.6f}, {time.perf_counter() - begun:.1f} s")
         if not self.report.proved_optimal:
@@ -267,10 +276,11 @@ class _Search:
 
     def _warn_unproved(self, unlisted: bool) -> None:
         """Warn that the optimum is not proved, and how to prove it."""
-        why = "not all parent sets could be looked at" if unlisted else "time was up"
+        why, most = "not all parent sets could be looked at" if unlisted else "time was up", self.report.proved_parents
+        within = f" No network with up to {most} parents of a column scores higher." if most >= 0 else ""
         msg = (
             f"The exact search is not finished: {why}. Its network scores {self.total:.3f}, and none more than "
-            f"{self.report.gap:.3f} above that. Raise time_limit, or lower max_parents."
+            f"{self.report.gap:.3f} above that.{within} Raise time_limit, or lower max_parents."
         )
         warn(msg, NotProvedWarning)
 

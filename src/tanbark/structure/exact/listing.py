@@ -53,6 +53,8 @@ class Listing:
         No network scores higher.
     unlisted : float
         No network with a set that is not listed scores higher; -inf where none of them is of use.
+    complete : int
+        Every set of at most so many parents that is of use is listed.
     n_nodes : int
         Nodes of the branch and bound.
     n_bytes : int
@@ -62,18 +64,22 @@ class Listing:
     candidates: Candidates
     relaxed: Relaxed
     bound: float
-    unlisted: float = -np.inf
+    unlisted: float
+    complete: int
     n_nodes: int = 0
     n_bytes: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class _Grown:
-    """The sets of more than few parents: from the levels, from the branch and bound by column, and its nodes."""
+    """The sets of more than few parents above the floors: all of them, and those of the branch and bound by column.
+
+    All sets of at most ``complete`` parents were looked at.
+    """
 
     listed: Candidates
     bounded: dict[int, Sets]
-    n_nodes: int
+    complete: int
 
 
 class Lister:
@@ -108,7 +114,7 @@ class Lister:
         self.note("relaxed", relaxed.score, np.inf if search else relaxed.bound)
         if search is None:
             values = self._values(small, relaxed)
-            return self._closed(small, small, relaxed, self._best_values(small, values), {})
+            return self._closed(small, small, relaxed, self._best_values(small, values), {}, few)
         relaxed = self._known(small, relaxed)
         self.note("few parents", relaxed.score, np.inf)
         return self._list(search, small, relaxed)
@@ -167,48 +173,49 @@ class Lister:
             slack = (1 + MARGIN) * gap
             floors = best - slack
             grown = self._grow(copy(few), search, floors, relaxed)
-            nodes += grown.n_nodes
+            nodes += sum(sets.n_nodes for sets in grown.bounded.values())
             best = np.maximum(best, self._best_values(grown.listed, self._values(grown.listed, relaxed)))
+            within = float(best.sum()) + relaxed.constant - relaxed.score <= slack
             for child, sets in grown.bounded.items():
                 best[child] = max(best[child], sets.values.max(initial=-np.inf), sets.beyond)
             self.note("parent sets", relaxed.score, float(best.sum()) + relaxed.constant)
         beyond = {child: sets.beyond for child, sets in grown.bounded.items() if sets.beyond > -np.inf}
         if gap > slack:  # sets below the floors may matter, too
             beyond = {child: max(floors[child], beyond.get(child, -np.inf)) for child in range(self.n)}
-        listing = self._closed(Candidates.joined([small, grown.listed]), small, relaxed, best, beyond)
+        complete = grown.complete if within else few.size - 1
+        listing = self._closed(Candidates.joined([small, grown.listed]), small, relaxed, best, beyond, complete)
         return replace(listing, n_nodes=nodes, n_bytes=search.n_bytes(self.max_memory))
 
     def _grow(self, levels: Levels, search: BoundedSearch, floors: Floats, relaxed: Relaxed) -> _Grown:
         """List the sets of more parents whose values are not below the floors of their columns."""
         limits = levels.floors(floors, relaxed.clusters, relaxed.multipliers)
-        found, wanted, hard = [], np.ones(self.n, bool), np.zeros(self.n, bool)
+        found, wanted, hard = [], np.ones(self.n, bool), {}  # hard: columns that are left, and after how many parents
         while levels.size <= self.most:
             if levels.bytes_of_next() > self.max_memory / 2:
-                hard |= wanted
+                hard.update(dict.fromkeys(np.flatnonzero(wanted).tolist(), levels.size - 1))
                 break
             opened, counts = levels.open_next(wanted)
             if (counts > COLUMN_SETS).any():
-                hard |= counts > COLUMN_SETS
-                wanted &= ~hard
+                hard.update(dict.fromkeys(np.flatnonzero(counts > COLUMN_SETS).tolist(), levels.size - 1))
+                wanted &= counts <= COLUMN_SETS
                 opened, counts = levels.open_next(wanted)
             if not counts.any():
                 break
             fresh = levels.go_on(opened, limits, self._end_of(GROWING))
             if fresh is None:
-                hard |= counts > 0
+                hard.update(dict.fromkeys(np.flatnonzero(counts).tolist(), levels.size - 1))
                 break
             found.append(fresh)
-            self.report(
-                f"{len(found[-1].child):,} candidate sets of {levels.size - 1} parents, {int(hard.sum())} columns left"
-            )
-        goals = {int(child): self._wanted(int(child), floors, relaxed) for child in np.flatnonzero(hard)}
+            self.report(f"{len(fresh.child):,} candidate sets of {levels.size - 1} parents, {len(hard)} columns left")
+        goals = {child: self._wanted(child, floors, relaxed) for child in sorted(hard)}
         bounded = search.run(
             goals, deadline=self._end_of(LISTING), max_memory=self.max_memory, report=self.report
         )  # fmt: skip
         for child, sets in bounded.items():
             found.append(Candidates.sorted(np.full(len(sets.scores), child), sets.scores, unpack(sets.words, self.n)))
         nothing = Candidates(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, self.n), bool))
-        return _Grown(Candidates.joined([nothing, *found]), bounded, sum(sets.n_nodes for sets in bounded.values()))
+        complete = min((hard[child] for child in bounded if bounded[child].beyond > -np.inf), default=self.most)
+        return _Grown(Candidates.joined([nothing, *found]), bounded, complete)
 
     def _wanted(self, child: int, floors: Floats, relaxed: Relaxed) -> Wanted:
         """Gather the clusters of a child, and what its sets pay for meeting them."""
@@ -216,8 +223,9 @@ class Lister:
         return Wanted(self.most, float(floors[child]), pack(relaxed.clusters[mine]), relaxed.multipliers[mine])
 
     def _closed(
-        self, found: Candidates, small: Candidates, relaxed: Relaxed, best: Floats, beyond: dict[int, float]
-    ) -> Listing:
+        self, found: Candidates, small: Candidates, relaxed: Relaxed, best: Floats, beyond: dict[int, float],
+        complete: int,
+    ) -> Listing:  # fmt: skip
         """Keep the sets within the gap, the empty ones, so that every order has a network, and those of the known one.
 
         ``beyond`` bounds the values of sets that were not listed, by column.
@@ -229,7 +237,7 @@ class Lister:
             [found.where(able | ~found.member.any(axis=1)), small.where(np.sort(relaxed.chosen))]
         )  # fmt: skip
         unlisted = max((bound - best[c] + min(value, best[c]) for c, value in beyond.items()), default=-np.inf)
-        return Listing(kept, relaxed, bound, float(unlisted))
+        return Listing(kept, relaxed, bound, float(unlisted), complete)
 
 
 def _order_of(candidates: Candidates, chosen: Integers) -> NDArray[np.int64]:

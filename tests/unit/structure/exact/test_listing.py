@@ -5,8 +5,8 @@ import pytest
 
 from strategies import make_table
 from tanbark.counts import MemoryCounts
-from tanbark.errors import TableTooLargeError
-from tanbark.structure.exact import learn, listing
+from tanbark.errors import NotProvedWarning, TableTooLargeError
+from tanbark.structure.exact import bounded_sets, learn, listing
 
 
 @pytest.fixture
@@ -28,6 +28,20 @@ def test_twelve_features_as_dynamic_programming_has_them(counts, monkeypatch, co
     assert report.history[-1].stage == "end"
     assert [step.seconds for step in report.history] == sorted(step.seconds for step in report.history)
     assert all(step.score <= best.score + 1e-6 <= step.bound + 2e-6 for step in report.history)
+
+
+def test_what_is_proved_up_to_some_parents_when_larger_sets_are_not_looked_at(counts, monkeypatch):
+    monkeypatch.setattr(listing, "SMALL_PARENTS", 2)
+    monkeypatch.setattr(listing, "GROWING", -1.0)  # there is time for small sets and for the search over orders only
+    monkeypatch.setattr(listing, "LISTING", -1.0)
+    monkeypatch.setattr(bounded_sets, "SLICE", 1)
+    with pytest.warns(NotProvedWarning, match="No network with up to 2 parents of a column scores higher"):
+        found = learn.learn_augmented(counts, method="ip", time_limit=600.0)
+    assert not found.report.proved_optimal
+    assert found.report.proved_parents == 2
+    best = learn.learn_augmented(counts, method="dp", max_parents=2)
+    assert found.score >= best.score - 1e-6
+    assert learn.learn_augmented(counts, method="dp").report.proved_parents == 11
 
 
 def test_memory_is_known_before_it_is_taken(counts):
