@@ -59,7 +59,8 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
             tables += singles if level == n_levels else 0.0
             if sweep > 0 and last > first:
                 slope = CONCENTRATION_RATE + sum_differences(c, totals[first:last], room)
-                step = log(tables / (c * slope))  # zero where the evidence is largest
+                ratio = tables / (c * slope)
+                step = log(ratio) if ratio > 0.0 else -np.inf  # zero where the evidence is largest
                 factor = SECANT_START
                 if sweep > 1 and abs(step - steps[level]) > 1e-12:
                     factor = min(max(-moved[level] / (step - steps[level]), 1.0), SECANT_LIMIT)
