@@ -200,17 +200,21 @@ def _partitions(weights: Floats) -> list[list[Integers]]:
 
 
 def _improve_partition(labels: Integers, weights: Floats) -> tuple[Integers, float]:
-    """Swap nodes of different groups as long as the weight within groups grows; return also that weight."""
+    """Swap nodes of different groups as long as the weight within groups grows; return also that weight.
+
+    ``weights`` is symmetric, with zeros on the diagonal; there are at most n squared swaps.
+    """
     labels, every = labels.copy(), np.arange(len(labels))
-    while True:
+    for _ in range(len(labels) ** 2 + 1):
         to = np.stack([weights[:, labels == g].sum(axis=1) for g in range(labels.max() + 1)], axis=1)
         here = to[every, labels]
         moved = to[:, labels] - here[:, None]  # what i gains in the group of j
         gain = np.where(labels[:, None] != labels, moved + moved.T - 2 * weights, 0.0)
         i, j = np.unravel_index(np.argmax(gain), gain.shape)
-        if gain[i, j] <= 1e-9 * (1.0 + here.sum()):
-            return labels, float(here.sum())
+        if not gain[i, j] > 1e-9 * (1.0 + here.sum()):
+            break
         labels[i], labels[j] = labels[j], labels[i]
+    return labels, float(here.sum())
 
 
 def _value_all(partitions: list[list[Integers]], lists: Any) -> Any:

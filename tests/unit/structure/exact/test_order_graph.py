@@ -69,8 +69,9 @@ def test_no_order_scores_above_the_bound_of_its_first_nodes(seed):
     found = make_candidates(np.random.default_rng(seed), n)
     orders = order_graph._Orders(found, relax(found, time_limit=0.0, report=print), np.inf, 1e9, print, print)
     lists, _ = orders._lists(np.arange(n))
+    weights = np.triu(np.random.default_rng(seed).random((n, n)), 1)
     with mock.patch.object(order_graph, "GROUP", 3):
-        partitions = order_graph._partitions(np.random.default_rng(seed).random((n, n)))
+        partitions = order_graph._partitions(weights + weights.T)
     assert all(sorted(np.concatenate(groups)) == list(range(n)) for groups in partitions)
     patterns = order_graph._value_all(partitions, lists)
     for order in itertools.permutations(range(n)):
