@@ -20,6 +20,7 @@ ROOT_OF_HALF = 0x3FE6A09E667F3BCD  # its bits
 EXPONENT = 52  # the bit of a double at which its exponent begins
 LOG_2 = 0.6931471805599453
 FAR = 1e30  # beyond which reciprocals are nothing beside a logarithm, and their cubes would overflow
+TINY = 1e-300  # in place of 0, whose logarithm Python does not take
 
 
 @kernel
@@ -59,8 +60,7 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
             tables += singles if level == n_levels else 0.0
             if sweep > 0 and last > first:
                 slope = CONCENTRATION_RATE + sum_differences(c, totals[first:last], room)
-                ratio = tables / (c * slope)
-                step = log(ratio) if ratio > 0.0 else -np.inf  # zero where the evidence is largest
+                step = log(max(tables / (c * slope), TINY))  # zero where the evidence is largest
                 factor = SECANT_START
                 if sweep > 1 and abs(step - steps[level]) > 1e-12:
                     factor = min(max(-moved[level] / (step - steps[level]), 1.0), SECANT_LIMIT)
