@@ -259,7 +259,7 @@ def _search(cuts: Array, lookup: Array, first: int, last: int, base: int, value:
     return lookup[base + low - first]  # type: ignore[no-any-return]  # an integer once compiled
 
 
-@tiered(lambda addresses, *_: 8 * addresses.size)
+@kernel
 def number_addresses(addresses: Array, codes: Array, first: Array) -> int:
     """Number addresses by their first occurrence, at row ``first[code]``; return how many there are, or one too many.
 
