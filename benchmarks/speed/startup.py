@@ -37,7 +37,7 @@ X = (y[:, None] + rng.integers(0, 3, (len(y), 10))) % 4
 print({make}.fit(X, y).predict(X).sum())
 """
 FITTED = ("NaiveBayes", "TAN", "Classifier")
-COMPILED = "from tanbark import machine; machine.interprets = False\n"  # so that all kernels are kept afterwards
+COMPILED = "from tanbark import kernel; kernel.interprets = False\n"  # so that all kernels are kept afterwards
 BY_NAME = "import warnings; warnings.simplefilter('ignore')\nfrom tanbark.estimators.catalogue import make_classifier\n"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tanbark.machine import STOP, instruction, is_stopping
+from tanbark.kernel import instruction
+from tanbark.machine import STOP, is_stopping
 
 
 @instruction(is_stopping)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tanbark as tb
-from tanbark import machine
+from tanbark import kernel as kernels
 
 LEARNERS = {
     "naive": lambda: tb.NaiveBayes(),
@@ -34,13 +34,13 @@ def tables():
 @pytest.fixture
 def in_python(monkeypatch):
     """A function after whose call all kernels that can are run in Python; before it, none is."""
-    monkeypatch.setattr(machine, "interprets", False)
+    monkeypatch.setattr(kernels, "interprets", False)
 
     def start():
-        monkeypatch.setattr(machine, "interprets", True)
-        monkeypatch.setattr(machine.Kernel, "waits", True)
-        monkeypatch.setattr(machine, "MOST_STEPS", np.inf)
-        monkeypatch.setattr(machine, "for_work", lambda kernel, *_: machine.interpreted(kernel))
+        monkeypatch.setattr(kernels, "interprets", True)
+        monkeypatch.setattr(kernels.Kernel, "waits", True)
+        monkeypatch.setattr(kernels, "MOST_STEPS", np.inf)
+        monkeypatch.setattr(kernels, "for_work", lambda kernel, *_: kernels.interpreted(kernel))
 
     return start
 

@@ -19,8 +19,8 @@ import tanbark as tb
 CODE = """
 import os, sys, warnings
 import numpy as np, tanbark as tb
-from tanbark import machine
-machine.interprets = False  # so few rows would not need a compiler
+from tanbark import kernel
+kernel.interprets = False  # so few rows would not need a compiler
 warnings.simplefilter("error")
 warnings.simplefilter("always", tb.errors.KernelCacheWarning)
 assert os.getuid() != 0 and not os.access(os.path.dirname(tb.__file__), os.W_OK)

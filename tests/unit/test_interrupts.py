@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tanbark import machine
+from tanbark.kernel import Kernel
 from tanbark.machine import raise_if_stopping, run_threads
 
 SECONDS = 2.0  # of the processor
@@ -84,7 +85,7 @@ def test_kernels_are_left_within_two_seconds():
 
 def test_an_interrupt_while_a_result_is_packed_is_an_interrupt():
     def interrupted(cause):
-        kernel = machine.Kernel(len)
+        kernel = Kernel(len)
 
         def pack(*_):
             raise SystemError("returned a result with an exception set") from cause

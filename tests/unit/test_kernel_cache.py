@@ -14,7 +14,7 @@ from numba.core import caching
 from tanbark import kernel_cache
 from tanbark.errors import KernelCacheWarning
 
-SOURCE = "from tanbark.machine import kernel\n@kernel\ndef double(x):\n    return 2 * x\n"
+SOURCE = "from tanbark.kernel import kernel\n@kernel\ndef double(x):\n    return 2 * x\n"
 
 
 @pytest.fixture

@@ -29,12 +29,12 @@ def warm_up(learners: tuple[str, ...], quiet: bool) -> None:
     tanbark warm-up
     tanbark warm-up -l classifier -l ban
     """
-    from tanbark import machine
+    from tanbark import kernel
     from tanbark.cli import measuring
     from tanbark.cli.models import make_model
     from tanbark.counts import kernels
 
-    machine.interprets = False
+    kernel.interprets = False
     chosen = measuring.all_learners() if learners == ("all",) else dict.fromkeys(learners or USUAL)
     models = {name: make_model(name) for name in chosen}
     with warnings.catch_warnings(), progress("compiling", len(models), quiet=quiet) as advance:

@@ -14,7 +14,7 @@ from numba import types
 
 from tanbark.arrays import Array
 from tanbark.counts.bitsets import ALL_ROWS, WORD_BITS, Bitsets
-from tanbark.machine import instruction, kernel, tiered
+from tanbark.kernel import instruction, kernel, tiered
 
 ROWS_AT_ONCE = 4096  # keys of so many rows stay in the first cache
 WORDS_AT_ONCE = 128  # at most 256: places among them are bytes

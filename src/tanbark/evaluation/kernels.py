@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.arrays import TIE, Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 
 NOWHERE = -(1 << 40)
 

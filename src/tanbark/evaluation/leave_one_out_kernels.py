@@ -8,7 +8,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.evaluation.leave_one_out import CountedFamilies, TreeFamily
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.params.hierarchical.context_kernels import NONE, ROOT, no_longer_passed_on
 
 SLACK = 1e-6  # by which sums of weights may differ

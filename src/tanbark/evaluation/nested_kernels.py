@@ -8,7 +8,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.evaluation.nested import NestedFamilies
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 
 MOST_LOSS = 700.0  # nats; also of a label that is impossible
 LARGE = 1e100  # a product of inverse probabilities beyond this becomes a logarithm

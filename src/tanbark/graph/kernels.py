@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel, tiered
+from tanbark.kernel import kernel, tiered
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.inference.layout import Factors
-from tanbark.machine import kernel, tiered
+from tanbark.kernel import kernel, tiered
 
 ROWS_AT_ONCE = 512
 

@@ -9,7 +9,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.inference.complete_kernels import add_entries
 from tanbark.inference.layout import Forest
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 
 SMALL = 1e-100  # a message below this is rescaled, so that a product of two cannot underflow
 ROWS_AT_ONCE = 256

@@ -15,7 +15,7 @@ from tanbark.arrays import Array, Bools, Floats, Integers
 from tanbark.graph.kernels import find_root, join_roots
 from tanbark.inference.factors.order_kernels import mark_ancestors
 from tanbark.inference.layout import Factors, FlatNetwork
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 
 SAFE = 1e-200  # a sum below this may have lost digits: the row is left to a computation in logarithms

@@ -15,7 +15,8 @@ from tanbark.arrays import Bools, Codes, Floats, Integers
 from tanbark.errors import InputError
 from tanbark.graph import Network
 from tanbark.inference.layout import flat_logarithms, flat_network, forest, merged_logarithms, once_per_network
-from tanbark.machine import for_work, row_blocks, run_threads, thread_count
+from tanbark.kernel import for_work
+from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table import missing_code
 
 MOST_STATES = 1 << 14  # joint states of a group of missing columns that are enumerated row by row

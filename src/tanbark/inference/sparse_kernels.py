@@ -8,7 +8,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.inference.sparse_network import RowFactors, SparseNetwork
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 
 MOST_AXES = 14  # columns of a factor: binary columns reach the limit of entries first

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import Array, Codes, Floats, Integers
-from tanbark.machine import for_work, row_blocks, run_threads, thread_count
+from tanbark.kernel import for_work
+from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.params.hierarchical.context_tree import ContextTree
 
 MOST_ENTRIES = 1 << 14  # entries, all classes together, of the largest factor of a row

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 
 
 class LabelledRows(NamedTuple):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tanbark.arrays import Floats
 from tanbark.checks import Options, check_at_least
 from tanbark.errors import OptionError, find
-from tanbark.machine import for_work
+from tanbark.kernel import for_work
 from tanbark.params.expert import by_class, check_columns, distribution, numbers
 from tanbark.params.hierarchical.context_tree import ContextTree
 from tanbark.table import Schema

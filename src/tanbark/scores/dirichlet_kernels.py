@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.scores.dirichlet import TermCache
 
 NOT_CACHED = -1  # in place of a row of terms

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Codes
 from tanbark.errors import InputError
-from tanbark.machine import for_work, row_blocks, run_threads, thread_count
+from tanbark.kernel import for_work
+from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.coded import code_dtype
 from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable, SmallNumbers
 from tanbark.table.schema import Column, Level

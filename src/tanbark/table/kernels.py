@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.machine import kernel, tiered
+from tanbark.kernel import kernel, tiered
 
 Array = NDArray[np.generic]
 

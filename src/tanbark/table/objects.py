@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.errors import InputError
-from tanbark.machine import for_work
+from tanbark.kernel import for_work
 from tanbark.table.schema import Level
 
 FEW_OBJECTS = 1024  # a column with more objects is numbered by their values

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from tanbark import machine
 from tanbark.inference import posterior, sparse_network
+from tanbark.kernel import interpreted
 from tanbark.params.boosting import trees
 from tanbark.params.hierarchical.context_tree import restore
 
@@ -38,7 +38,7 @@ def both_ways(monkeypatch, predict):
     def in_python(kernel, amount, most):
         assert amount >= 0
         used.add(kernel.py_func.__name__)
-        return machine.interpreted(kernel)
+        return interpreted(kernel)
 
     with monkeypatch.context() as patch:
         for module in MODULES:

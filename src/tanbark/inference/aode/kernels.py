@@ -18,7 +18,7 @@ from numba.core import cgutils
 
 from tanbark.arrays import Array
 from tanbark.inference.aode.joint_tables import Joined, Models
-from tanbark.machine import instruction, kernel, tiered
+from tanbark.kernel import instruction, kernel, tiered
 from tanbark.stopping import stopping
 
 ROWS_AT_ONCE = 8192

@@ -20,7 +20,8 @@ from tanbark.errors import InputError, TableTooLargeError
 from tanbark.graph import Cost, Network
 from tanbark.inference.factors import memory_kernels, order_kernels, plan_kernels, run_kernels
 from tanbark.inference.layout import FlatNetwork, flat_network, once_per_network
-from tanbark.machine import for_work, row_blocks, run_here, run_threads, thread_count
+from tanbark.kernel import for_work
+from tanbark.machine import row_blocks, run_here, run_threads, thread_count
 
 MAX_ENTRIES = 1 << 45  # of the largest factor: beyond, sizes of programs are not exact
 MAX_OPERATIONS = 1 << 36  # entries that a query looks at in all, unless max_entries is given: minutes

@@ -13,7 +13,7 @@ import numpy as np
 
 from tanbark.arrays import Array, Floats, Integers
 from tanbark.inference.layout import Factors
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 
 

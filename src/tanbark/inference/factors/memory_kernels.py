@@ -21,7 +21,7 @@ from tanbark.inference.factors.plan_kernels import (
     TOTALS,
     section,
 )
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 
 
 @kernel

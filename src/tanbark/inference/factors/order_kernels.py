@@ -13,7 +13,7 @@ import numpy as np
 from tanbark.arrays import Array, Floats, Integers
 from tanbark.graph.kernels import find_root, join_roots
 from tanbark.inference.layout import Factors, FlatNetwork
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 
 SUM, MAX, KEPT, SEEN = 0, 1, 2, 3  # phases: summed out, maximised out after all sums, kept, observed
 MAX_FREE = 1 << 14  # variables that are not observed: their links are a square array

@@ -31,7 +31,7 @@ import numpy as np
 from tanbark.arrays import Array, Integers
 from tanbark.inference.factors.order_kernels import KEPT, MAX, MAX_FREE, SEEN, Order, best_order, relevant
 from tanbark.inference.layout import Factors, FlatNetwork
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 
 BASE, SEEN_BOUNDS, SEEN_SLOTS, SEEN_STRIDES, AXES, AXIS_BOUNDS, INPUTS, INPUT_BOUNDS = range(8)
 WALK, WALK_BOUNDS, OWN, ORDER, CHOICE_BOUNDS, SOFTS, TOTALS, N_SECTIONS = range(8, 16)

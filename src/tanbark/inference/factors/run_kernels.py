@@ -31,7 +31,7 @@ from tanbark.inference.factors.plan_kernels import (
     section,
 )
 from tanbark.inference.layout import FlatNetwork
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 
 STRIDE = 1 << 16  # entries of a step, or runs of them, after which it asks whether to stop

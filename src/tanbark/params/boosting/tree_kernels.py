@@ -7,7 +7,7 @@ from math import exp
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.params.boosting.trees import (
     BOTH,
     COLUMN,

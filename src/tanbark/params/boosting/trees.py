@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import Array, Bools, Codes, Floats, Integers
-from tanbark.machine import for_work, raise_if_stopping, row_blocks, run_threads, thread_count
+from tanbark.kernel import for_work
+from tanbark.machine import raise_if_stopping, row_blocks, run_threads, thread_count
 
 LEAF = -1
 LEFT, RIGHT, BOTH = range(3)  # where a missing value goes: BOTH where none was seen in training

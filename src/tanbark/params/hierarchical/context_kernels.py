@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.params.hierarchical.context_tree import ContextTree
 
 ROOT = 0

@@ -10,7 +10,7 @@ from math import cos, exp, log, log1p, pi, sqrt
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.params.hierarchical.context_kernels import ROOT
 from tanbark.params.hierarchical.context_tree import ContextTree
 

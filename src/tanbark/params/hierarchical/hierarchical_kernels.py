@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 
 from tanbark.arrays import TIE, Array
-from tanbark.machine import kernel, tiered
+from tanbark.kernel import kernel, tiered
 from tanbark.params.hierarchical.context_kernels import NONE, ROOT, count, grow
 from tanbark.params.hierarchical.context_tree import ContextTree
 from tanbark.params.hierarchical.shrinkage_kernels import shrink

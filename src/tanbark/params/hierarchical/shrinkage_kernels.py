@@ -7,7 +7,7 @@ from math import exp, log
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import dividing_kernel, kernel
+from tanbark.kernel import dividing_kernel, kernel
 from tanbark.params.hierarchical.context_kernels import ROOT
 
 CONCENTRATION_RATE = 0.01  # rate of the exponential prior of a concentration

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 from tanbark.structure.conditional.rows import LogFactor, RowArrays
 

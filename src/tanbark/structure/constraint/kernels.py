@@ -15,7 +15,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.counts.bitsets import ALL_ROWS, Bitsets
 from tanbark.counts.kernels import LabelledRows, next_combination, popcount
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.scores.dirichlet import TermCache
 from tanbark.scores.dirichlet_kernels import KeyTable, add_column, factor_of_table, h_of_keys, make_key_table
 from tanbark.stopping import stopping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 
 TOLERANCE = 1e-9  # sums of n ln n that differ by no more, relative to their size, are equal
 

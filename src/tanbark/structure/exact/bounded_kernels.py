@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import TIE, Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.scores.dirichlet import TermCache
 from tanbark.scores.dirichlet_kernels import NOT_CACHED, find_terms, h_term
 from tanbark.stopping import stopping

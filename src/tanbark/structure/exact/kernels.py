@@ -9,7 +9,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.counts.kernels import popcount
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.counts.kernels import popcount
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 
 CHUNK = 11  # bits of a set that are looked up at once

@@ -13,7 +13,7 @@ import numpy as np
 
 from tanbark.arrays import TIE, Array
 from tanbark.counts.kernels import LabelledRows, next_combination
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.scores.dirichlet import TermCache
 from tanbark.scores.dirichlet_kernels import add_column, h_of_counts, h_of_keys, make_key_table, rank_keys
 from tanbark.stopping import stopping

@@ -13,7 +13,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.counts.kernels import LabelledRows
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.scores.dirichlet import TermCache
 from tanbark.scores.dirichlet_kernels import NOT_CACHED, add_column, find_terms, h_of_keys, h_term, make_key_table
 from tanbark.stopping import stopping

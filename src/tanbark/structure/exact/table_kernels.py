@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 
 MAX_DENSE_BITS = 40
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tanbark.arrays import Array
 from tanbark.counts.kernels import popcount
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 
 NONE = -1  # a place of a list that is not filled

@@ -14,7 +14,7 @@ from tanbark.graph import Network
 from tanbark.inference.factors import elimination as engine
 from tanbark.inference.factors import order_kernels, plan_kernels, run_kernels
 from tanbark.inference.layout import flat_network
-from tanbark.machine import interpreted
+from tanbark.kernel import interpreted
 
 
 def test_the_cost_is_known_and_too_large_a_factor_raises_an_error():

@@ -13,7 +13,7 @@ from pytest import approx
 import tanbark as tb
 from tanbark.errors import OptionError
 from tanbark.export import to_python, to_sql
-from tanbark.machine import interpreted
+from tanbark.kernel import interpreted
 from tanbark.params import Hierarchical, estimate
 from tanbark.params.hierarchical import hierarchical_kernels
 from tanbark.params.hierarchical.context_tree import dense, fit_tree

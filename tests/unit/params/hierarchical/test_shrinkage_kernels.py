@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import digamma
 
-from tanbark.machine import interpreted
+from tanbark.kernel import interpreted
 from tanbark.params.hierarchical import context_kernels
 from tanbark.params.hierarchical import shrinkage_kernels as kernels
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tanbark.arrays import ROUNDING, TIE, Array
 from tanbark.counts.bitsets import PackedRows
-from tanbark.machine import kernel, tiered
+from tanbark.kernel import kernel, tiered
 from tanbark.stopping import stopping
 from tanbark.structure.greedy.kernels.family_kernels import Cells, Scoring, family_gains
 from tanbark.structure.greedy.kernels.move_kernels import best_graph_move, connect, disconnect

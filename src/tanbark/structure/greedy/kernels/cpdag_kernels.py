@@ -12,7 +12,7 @@ import numpy as np
 
 from tanbark.arrays import TIE, Array
 from tanbark.graph.kernels import extend, list_neighbours, orient_by_rules
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 from tanbark.structure.greedy.moves import ADD, DELETE, REVERSE
 

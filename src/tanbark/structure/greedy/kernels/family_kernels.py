@@ -14,7 +14,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.counts.bitsets import ALL_ROWS, PackedRows
 from tanbark.counts.kernels import popcount
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.structure.greedy.kernels import layout as field
 from tanbark.structure.greedy.kernels.gain_kernels import TOO_LARGE, log_gamma
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel, tiered
+from tanbark.kernel import kernel, tiered
 from tanbark.structure.greedy.kernels import layout as field
 
 TOO_LARGE = 1 << 40  # sizes of tables are clipped here, so that they do not overflow

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tanbark.arrays import TIE, Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.structure.greedy.moves import ADD, REVERSE
 
 

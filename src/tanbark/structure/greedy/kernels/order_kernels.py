@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 from tanbark.structure.greedy.kernels.set_kernels import SetList, copy_to
 

@@ -7,7 +7,7 @@ import numpy as np
 from tanbark.arrays import Array
 from tanbark.counts.bitsets import PackedRows
 from tanbark.counts.kernels import popcount
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 from tanbark.structure.greedy.kernels import layout as field
 from tanbark.structure.greedy.kernels.family_kernels import K2, Scoring, base_of, mass_of, penalty_of, term_of
 from tanbark.structure.greedy.kernels.gain_kernels import table_gain

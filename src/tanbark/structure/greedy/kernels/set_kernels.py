@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import TIE, Array
-from tanbark.machine import kernel
+from tanbark.kernel import kernel
 
 
 class SetList(NamedTuple):
