@@ -12,7 +12,7 @@ from typing import Any
 from tanbark.cli.cleaning import find_dates
 from tanbark.cli.options import DEFAULT_LEARNER
 from tanbark.cli.output import say
-from tanbark.cli.tables import check_name, read_table, remark_on_numbers
+from tanbark.cli.tables import check_name, read_table
 from tanbark.errors import InputError, OptionError, find, nearest
 
 
@@ -191,8 +191,6 @@ def read_training(
             TanbarkWarning,
         )
     features = features.drop_columns(dates)
-    for remark in remark_on_numbers(features):
-        warn(remark, TanbarkWarning)
     if not table.num_rows:
         msg = f"{path!r} has no rows below its names; a classifier learns from rows."
         raise InputError(msg)

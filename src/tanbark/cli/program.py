@@ -114,6 +114,9 @@ class _Warnings:
         line = " ".join(str(message).split())
         if isinstance(message, SuspiciousColumnWarning):  # its advice is for Python
             line = line.partition(" data_report_ lists")[0]
+            line = line.replace(
+                "Replace texts among numbers by missing values", "Use --na TEXT for texts among numbers"
+            )
             line += " `tanbark describe` lists all columns; -o suspicious=keep keeps them all, --drop leaves one out."
         key = re.sub(r"\d[\d,.]*", "#", line)
         if key not in self._known:

@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import re
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -24,7 +23,6 @@ SUFFIXES = {
 }  # fmt: skip
 FORMATS = ("csv", "tsv", "parquet", "arrow", "arff")
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?")
-MOST_OTHERS = 0.2  # of the values of a column, to be told that it is nearly all numbers
 MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
 
@@ -96,31 +94,6 @@ def read_table(
         msg = f"{_called(path)} has several columns of the name {twice[0]!r}. {advice}"
         raise InputError(msg)
     return table
-
-
-def remark_on_numbers(table: Any) -> list[str]:
-    """Return a remark on every column of text that is nearly all numbers, such as ages and the word "unknown"."""
-    from tanbark.table.written import Tally
-
-    compute, string = arrow(".compute"), arrow().string()
-    remarks = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if column.type != string:
-            continue
-        counts = {item["values"]: item["counts"] for item in compute.value_counts(column).to_pylist()}
-        counts.pop(None, None)
-        forms = Tally()
-        forms.add(list(counts), counts.values())
-        if forms.decide():  # numbers as people write them, which fit reads
-            continue
-        others = {value: n for value, n in counts.items() if not NUMBER.fullmatch(value)}
-        if not others or sum(others.values()) > MOST_OTHERS * sum(counts.values()):
-            continue
-        shown = ", ".join(f"{value!r} ({n:,} rows)" for value, n in list(others.items())[:3])
-        more = ", …" if len(others) > 3 else ""
-        advice = f"--na {shlex.quote(next(iter(others)))} reads such a text as a missing value"
-        remarks.append(f"{name!r} holds numbers, and also {shown}{more}, so that it is read as text; {advice}.")
-    return remarks
 
 
 def _called(path: str) -> str:

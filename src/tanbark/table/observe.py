@@ -13,7 +13,7 @@ from tanbark.errors import EmptyColumnWarning, InputError, warn
 from tanbark.machine import run_threads, thread_count
 from tanbark.table.encode import refuse_infinity
 from tanbark.table.findings import LEAK, Facts
-from tanbark.table.findings.rules import NEARLY_ALL, determines, suspect_categories
+from tanbark.table.findings.rules import NEARLY_ALL, category_facts, determines, suspect_categories
 from tanbark.table.findings.streamed import NumberOrder, OneClass
 from tanbark.table.learn_schema import FEW
 from tanbark.table.raw import CodedColumn, RawTable
@@ -233,10 +233,11 @@ class ColumnView:
         if self.values != "number" or self.declared:
             many = len(self.levels) > MOST_LEVELS
             distinct = self.batch_distinct if many else len(self.used)
-            finding = suspect_categories(_sorted(self.used), self.observed, distinct=distinct)
-            if finding is None and self.one_class.leaks(n_classes):
-                finding = LEAK
-            return Facts(self.missing, distinct, finding)
+            found = category_facts(
+                self.missing, _sorted(self.used), self.observed, distinct=distinct, declared=self.declared
+            )
+            leaks = found.finding is None and self.one_class.leaks(n_classes)
+            return replace(found, finding=LEAK) if leaks else found
         points = self.summary.points()
         exact = points.error + points.spread == 0.0
         distinct = len(points.values) if exact else self.batch_distinct

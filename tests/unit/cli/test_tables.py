@@ -161,11 +161,14 @@ def test_a_class_that_identifies_rows_or_has_one_value(tmp_path):
 def test_numbers_with_a_word_among_them_are_remarked_on(tmp_path):
     lines = [f"{k},{k % 2},{'unknown' if k % 10 == 0 else 20 + k % 40},word{k % 3}" for k in range(60)]
     (tmp_path / "rows.csv").write_text("\n".join(["id,y,age,other", *lines]))
-    told = run("describe", tmp_path / "rows.csv", "--class", "y", "--drop", "id").stderr
+    options = ("--class", "y", "--drop", "id", "-l", "naive", "--out", tmp_path / "m.json")
+    told = run("fit", tmp_path / "rows.csv", *options).stderr
     assert told.count("tanbark: warning") == 1
-    assert "'age' holds numbers, and also 'unknown' (6 rows)" in told
-    assert "--na unknown" in told
-    assert run("describe", tmp_path / "rows.csv", "--class", "y", "--drop", "id", "--na", "unknown").stderr == ""
+    assert "'age' holds numbers and a few texts" in told
+    assert "such as 'unknown'" in told
+    assert "--na TEXT" in told
+    assert "warning" not in run("fit", tmp_path / "rows.csv", *options, "--na", "unknown").stderr
+    assert "few texts" in run("describe", tmp_path / "rows.csv", "--class", "y", "--drop", "id").stdout
 
 
 def test_advice_on_suspicious_columns_is_for_the_command_line(tmp_path):

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tanbark.errors import InputError
+import tanbark as tb
+from tanbark.errors import InputError, SuspiciousColumnWarning
 from tanbark.table import read_table
 from tanbark.table.findings import (
     FREE_TEXT,
     IDENTIFIER,
     INCREASING,
     LEAK,
+    MIXED,
     ROW_NUMBER,
     Facts,
     find_facts,
@@ -45,6 +47,9 @@ def columns(n=N, seed=0):
         "real": (np.sort(rng.normal(size=n)), None),
         "small": (rng.integers(0, 6, n), None),
         "truth": (rng.random(n) < 0.5, None),
+        "age": (np.where(np.arange(n) == 3, "twelve", rng.integers(0, 40, n).astype(str)), MIXED),
+        "length": (np.where(np.arange(n) == 3, "long", rng.random(n).astype(str)), MIXED),
+        "code": (np.where(rng.random(n) < 0.5, "V", "") + rng.integers(10, 40, n).astype(str).astype(object), None),
     }
 
 
@@ -189,3 +194,18 @@ def test_more_categories_than_are_kept_are_left_out_or_refused():
         seen.columns(lambda *_: np.zeros(0))
     with pytest.raises(InputError, match="more than 65,536"):
         observe(pd.concat([ids, ids], ignore_index=True), np.arange(2 * n) % 2)
+
+
+def test_numbers_with_a_few_texts_are_named_and_kept():
+    ages = np.array([20 + k % 40 for k in range(120)], object)
+    labels = np.random.default_rng(0).integers(0, 2, 120)
+    X = pd.DataFrame({"age": ages, "x": np.arange(120) % 3})
+    tb.NaiveBayes().fit(X, labels)
+    X.loc[5, "age"] = "twelve"
+    with pytest.warns(SuspiciousColumnWarning, match="'age' holds numbers and a few texts.*such as 'twelve'"):
+        clf = tb.NaiveBayes().fit(X, labels)
+    assert clf.data_report_.suspicious["age"] == MIXED
+    with pytest.raises(InputError, match="few texts"):
+        tb.NaiveBayes(suspicious="error").fit(X, labels)
+    tb.NaiveBayes(categorical_features=["age"]).fit(X, labels)
+    tb.NaiveBayes().fit(X.assign(age=pd.Categorical(X["age"].astype(str))), labels)

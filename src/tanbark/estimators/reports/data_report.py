@@ -34,7 +34,7 @@ class ColumnReport:
     cuts : tuple of float
         Cut points between its intervals.
     finding : str, optional
-        "identifier", "row number", "free text", "increasing" or "leak".
+        "identifier", "row number", "free text", "increasing", "leak" or "numbers and text".
     written : str
         How text became its numbers, such as ".$" for "$1,234.50"; empty where it held numbers.
     """

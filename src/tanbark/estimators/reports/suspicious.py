@@ -19,6 +19,7 @@ from tanbark.table.findings import (
     INCREASING,
     LEAK,
     LEFT_OUT,
+    MIXED,
     ROW_NUMBER,
     Facts,
     find_facts,
@@ -34,6 +35,7 @@ WORDS = {
     FREE_TEXT: "holds free text",
     INCREASING: "increases from each row to the next, like an identifier or a time",
     LEAK: "determines the class: each of its values has one class, a likely leak",
+    MIXED: "holds numbers and a few texts, so that each of its numbers is a category",
 }
 
 
@@ -180,26 +182,34 @@ def report(model: Any, seen: Seen) -> None:
         )
         raise InputError(msg)
     if left_out or also:
-        advice = "data_report_ lists all columns; suspicious='keep' keeps each of them and does not warn"
+        mixed = any(seen.facts[k].finding == MIXED for k in kept)
+        advice = "Replace texts among numbers by missing values to have numbers. " if mixed else ""
+        advice += "data_report_ lists all columns; suspicious='keep' keeps each of them and does not warn"
         advice += ", categorical_features=[…] keeps those that it names." if left_out else "."
         warn(" ".join(part for part in (left_out, also, advice) if part), SuspiciousColumnWarning)
 
 
 def _named(model: Any, seen: Seen) -> set[int]:
-    """Return the identifiers and texts that the user wants as categories: no word is lost on them."""
+    """Return the identifiers, texts and mixed columns that the user wants as categories: no word is lost on them."""
     wanted = getattr(model, "categorical_features", "auto")
     if isinstance(wanted, str):
         return set()
     mask = inputs.categorical_mask(wanted, seen.names)
     assert mask is not None
-    return {k for k, known in enumerate(seen.facts) if mask[k] and known.finding in LEFT_OUT}
+    return {k for k, known in enumerate(seen.facts) if mask[k] and known.finding in (*LEFT_OUT, MIXED)}
 
 
 def _sentence(head: str, seen: Seen, columns: Sequence[int]) -> str:
     """List columns with what was found in them."""
-    found = [f"{seen.names[k]!r} {WORDS[str(seen.facts[k].finding)]}" for k in columns if seen.facts[k].finding]
+    found = [f"{seen.names[k]!r} {_words(seen.facts[k])}" for k in columns if seen.facts[k].finding]
     more = f"; and {len(found) - 10} others" if len(found) > 10 else ""
     return f"{head}: {'; '.join(found[:10])}{more}." if found else ""
+
+
+def _words(known: Facts) -> str:
+    """Describe a finding; of numbers with a few texts, with some of the texts."""
+    shown = f"a few texts (such as {', '.join(map(repr, known.others))})" if known.others else "a few texts"
+    return WORDS[str(known.finding)].replace("a few texts", shown)
 
 
 def check_choice(how: Any) -> None:

@@ -1,4 +1,5 @@
-"""What a look at the columns of training rows finds: identifiers, free text, numbers of rows, leaks of the class."""
+"""What a look at the columns of training rows finds: identifiers, free text, numbers of rows, leaks of the class,
+numbers with a few texts among them."""
 
 from tanbark.table.findings.rules import (
     FINDINGS,
@@ -7,6 +8,7 @@ from tanbark.table.findings.rules import (
     INCREASING,
     LEAK,
     LEFT_OUT,
+    MIXED,
     ROW_NUMBER,
     Facts,
     find_facts,
@@ -20,6 +22,7 @@ __all__ = [
     "INCREASING",
     "LEAK",
     "LEFT_OUT",
+    "MIXED",
     "ROW_NUMBER",
     "Facts",
     "find_facts",

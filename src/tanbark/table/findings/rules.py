@@ -1,8 +1,9 @@
-"""What a look at a column finds beside its states: identifiers, free text, numbers of rows, and leaks of the class."""
+"""What a look at a column finds beside its states: identifiers, free text, row numbers, leaks, texts among numbers."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,7 +17,8 @@ from tanbark.table.raw import CodedColumn, RawTable
 from tanbark.table.schema import Level
 
 IDENTIFIER, FREE_TEXT, ROW_NUMBER, INCREASING, LEAK = "identifier", "free text", "row number", "increasing", "leak"
-FINDINGS = (IDENTIFIER, FREE_TEXT, ROW_NUMBER, INCREASING, LEAK)
+MIXED = "numbers and text"
+FINDINGS = (IDENTIFIER, FREE_TEXT, ROW_NUMBER, INCREASING, LEAK, MIXED)
 LEFT_OUT = (IDENTIFIER, FREE_TEXT, ROW_NUMBER)  # columns that fit leaves out by default; the others are reported
 
 LEAST_ROWS = 30  # rows with a value below which nothing is found
@@ -24,6 +26,9 @@ NEARLY_ALL = 0.9  # different values per row with a value of an identifier
 MOSTLY = 0.5  # the same of free text
 LEAST_WORDS, LEAST_LETTERS = 5.0, 25.0  # mean words and characters of free text
 MOST_READ = 1000  # strings whose words are counted
+LEAST_NUMBERS, MOST_OTHERS = 10, 0.1  # different numbers of a mixed column, and other values per number
+MOST_SHOWN = 3  # of the other values
+NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*")
 EXPECTED_REPEATS = 20.0  # equal pairs that chance would bring where there are none
 LEAK_ROWS = 100  # the fewest rows with a value that can show a leak
 LEAK_CHANCE = 1e-9  # the largest probability that each state has one class by chance
@@ -43,11 +48,14 @@ class Facts:
         Different values; None where they were not counted.
     finding : str, optional
         One of ``FINDINGS``, or None.
+    others : tuple of str
+        Some of the texts among the numbers of a mixed column.
     """
 
     missing: int = 0
     distinct: int | None = None
     finding: str | None = None
+    others: tuple[str, ...] = ()
 
 
 def find_facts(table: RawTable, categorical: NDArray[np.bool_] | None = None) -> tuple[Facts, ...]:
@@ -90,7 +98,7 @@ def _coded_facts(item: CodedColumn, *, forced: bool) -> Facts:
         if alone and numbers_rows(expected_repeats(observed, item.levels[0], item.levels[-1]), observed):
             return Facts(missing, finding=ROW_NUMBER)
         return Facts(missing, finding=INCREASING if alone and not missing and is_increasing(item.codes) else None)
-    return Facts(missing, distinct, suspect_categories(levels, observed))
+    return category_facts(missing, levels, observed, declared=item.declared)
 
 
 def _number_facts(values: Array, missing: int, *, forced: bool = False) -> Facts:
@@ -121,6 +129,39 @@ def _suspect_numbers(values: Array, missing: int) -> str | None:
 
 def _all_different(values: Array) -> bool:
     return len(np.unique(values)) == len(values)
+
+
+def category_facts(
+    missing: int, levels: Sequence[Level], observed: int, *, distinct: int | None = None, declared: bool = False
+) -> Facts:
+    """Return what is found in a column of text; one that is declared a category is never a mixed one."""
+    n = len(levels) if distinct is None else distinct
+    finding = suspect_categories(levels, observed, distinct=distinct)
+    others = () if declared or observed < LEAST_ROWS or finding == FREE_TEXT else other_texts(levels)
+    if others and (finding is None or _have_fractions(levels)):  # an identifier has no fractions
+        return Facts(missing, n, MIXED, others)
+    return Facts(missing, n, finding)
+
+
+def other_texts(levels: Sequence[Level]) -> tuple[str, ...]:
+    """Return some of the few values of a column that are no numbers; none where all are, or many are not.
+
+    >>> other_texts([*map(str, range(20)), "unknown"]), other_texts(["1", "2", "more"])
+    (('unknown',), ())
+    """
+    most = MOST_OTHERS * len(levels) / (1.0 + MOST_OTHERS)
+    found: list[str] = []
+    for level in levels:
+        if isinstance(level, str) and not NUMBER.fullmatch(level):
+            found.append(level)
+            if len(found) > most:
+                return ()
+    return tuple(sorted(found)[:MOST_SHOWN]) if len(levels) - len(found) >= LEAST_NUMBERS else ()
+
+
+def _have_fractions(levels: Sequence[Level]) -> bool:
+    """Return whether a value is written as a number with a decimal mark."""
+    return any("." in text or "," in text for text in map(str, levels) if NUMBER.fullmatch(text))
 
 
 def suspect_categories(levels: Sequence[Level], observed: int, *, distinct: int | None = None) -> str | None:
