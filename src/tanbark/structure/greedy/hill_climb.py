@@ -192,8 +192,7 @@ def _search_orders(
         trace.add(state.score, "restart", 1, perf_counter() - begun)
         orders.run(walk.rounds, deadline, trace)
     trace.end()
-    dag = make_dag(rules.names, orders.arcs)  # scored anew, so that all engines give the same last digit
-    return Learnt(dag, sum(gains.family_scores(list(enumerate(dag.parents)))), History(trace.steps))
+    return Learnt(make_dag(rules.names, orders.arcs), sets.score(orders.arcs), History(trace.steps))
 
 
 def _ascend(state: GraphClimb, walk: Walk, trace: Trace, deadline: float) -> tuple[float, Bools]:

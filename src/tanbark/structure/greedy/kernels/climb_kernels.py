@@ -14,7 +14,7 @@ from tanbark.arrays import ROUNDING, TIE, Array
 from tanbark.counts.bitsets import PackedRows
 from tanbark.kernel import kernel, tiered
 from tanbark.stopping import stopping
-from tanbark.structure.greedy.kernels.family_kernels import Cells, Scoring, family_gains
+from tanbark.structure.greedy.kernels.family_kernels import Cells, Scoring, family_gains, score_family
 from tanbark.structure.greedy.kernels.move_kernels import best_graph_move, connect, disconnect
 from tanbark.structure.greedy.kernels.order_kernels import search_orders
 from tanbark.structure.greedy.kernels.pair_kernels import pair_gains
@@ -192,6 +192,26 @@ def grow(
         if not fitted:
             return FULL, best, order, chosen
     return PAUSED, best, order, chosen
+
+
+@tiered(_work)
+def score_graph(counter: Counter, arcs: Array, table: Array, scores: Array) -> bool:
+    """Fill in the score of every family of a graph; return whether ``table`` has room for all of them.
+
+    The rows must have no weights. Scores are the same to the last digit as those from counted tables.
+    """
+    n, place = len(arcs), np.empty(counter.data.codes.shape[1], np.int64)
+    for y in range(n):
+        parents, size, cells = np.empty(n, np.int64), 0, float(counter.data.n_states[y])
+        for x in range(n):
+            if arcs[x, y]:
+                parents[size] = x
+                size += 1
+                cells *= counter.data.n_states[x]
+        if cells > len(table) or stopping():
+            return False
+        scores[y] = score_family(counter.data, counter.scoring, y, parents[:size], table, place)
+    return True
 
 
 @tiered(_work)

@@ -16,7 +16,7 @@ from tanbark.counts.bitsets import ALL_ROWS, PackedRows
 from tanbark.counts.kernels import popcount
 from tanbark.kernel import kernel
 from tanbark.structure.greedy.kernels import layout as field
-from tanbark.structure.greedy.kernels.gain_kernels import TOO_LARGE, log_gamma
+from tanbark.structure.greedy.kernels.gain_kernels import TOO_LARGE, log_gamma, table_score
 
 MOST_BIT_CELLS = 512  # joint states of a family whose bitsets are made; larger ones are counted row by row
 MOST_WORDS = 1 << 18  # of these bitsets together
@@ -252,6 +252,30 @@ def penalty_of(scoring: Scoring, parameters: float) -> float:
     if scoring.penalty == field.AIC:
         return parameters
     return scoring.log_rows * parameters if scoring.penalty == field.BIC else 0.0
+
+
+@kernel
+def score_family(data: PackedRows, scoring: Scoring, child: int, parents: Array, table: Array, place: Array) -> float:
+    """Return the score of a family from rows without weights, counted one by one.
+
+    It is that of :func:`tanbark.structure.greedy.kernels.gain_kernels.flat_scores` to the last digit. ``table`` has
+    room for all joint states, and ``place`` for every row.
+    """
+    n_rows, states, q = data.codes.shape[1], data.n_states[child], 1
+    for row in range(n_rows):
+        place[row] = 0
+    for position in range(len(parents) + 1):
+        column = child if position == len(parents) else parents[position]
+        for row in range(n_rows):
+            place[row] = place[row] * data.n_states[column] + data.codes[column, row]
+    for parent in parents:
+        q *= data.n_states[parent]
+    for cell in range(q * states):
+        table[cell] = 0.0
+    for row in range(n_rows):
+        table[place[row]] += 1.0
+    masses = mass_of(scoring, float(q * states), states, True), mass_of(scoring, float(q), states, False)
+    return table_score(table, 0, (q, states), masses, scoring.penalty, scoring.memo[0])  # type: ignore[no-any-return]
 
 
 @kernel

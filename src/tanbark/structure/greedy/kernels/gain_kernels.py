@@ -111,22 +111,32 @@ def flat_scores(flat: Array, starts: Array, shapes: Array, masses: Array, penalt
     """Return the score of each (configurations, states) table, with the masses of a cell and of a configuration."""
     found = np.zeros(len(starts))
     for table in range(len(starts)):
-        configs, states = shapes[table]
-        a0, a1 = masses[table]
-        b0, b1 = _base(a0), _base(a1)
-        total = 0.0
-        for config in range(configs):
-            rows, inner = 0.0, 0.0
-            for cell in range(starts[table] + config * states, starts[table] + (config + 1) * states):
-                rows += float(flat[cell])
-                inner += _term(float(flat[cell]), a0, b0, n_log_n)
-            found[table] += inner - _term(rows, a1, b1, n_log_n)
-            total += rows
-        if penalty == field.AIC:
-            found[table] -= configs * (states - 1)
-        elif penalty == field.BIC:
-            found[table] -= 0.5 * math.log(max(total, 1.0)) * configs * (states - 1)
+        shape, mine = (shapes[table, 0], shapes[table, 1]), (masses[table, 0], masses[table, 1])
+        found[table] = table_score(flat, starts[table], shape, mine, penalty, n_log_n)
     return found
+
+
+@kernel
+def table_score(
+    flat: Array, start: int, shape: tuple[int, int], masses: tuple[float, float], penalty: int, n_log_n: Array
+) -> float:  # fmt: skip
+    """Return the score of one (configurations, states) table, as :func:`flat_scores` does."""
+    configs, states = shape
+    a0, a1 = masses
+    b0, b1 = _base(a0), _base(a1)
+    score, total = 0.0, 0.0
+    for config in range(configs):
+        rows, inner = 0.0, 0.0
+        for cell in range(start + config * states, start + (config + 1) * states):
+            rows += float(flat[cell])
+            inner += _term(float(flat[cell]), a0, b0, n_log_n)
+        score += inner - _term(rows, a1, b1, n_log_n)
+        total += rows
+    if penalty == field.AIC:
+        score -= configs * (states - 1)
+    elif penalty == field.BIC:
+        score -= 0.5 * math.log(max(total, 1.0)) * configs * (states - 1)
+    return score
 
 
 @kernel
