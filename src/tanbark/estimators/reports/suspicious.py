@@ -182,7 +182,7 @@ def report(model: Any, seen: Seen) -> None:
         )
         raise InputError(msg)
     if left_out or also:
-        mixed = any(seen.facts[k].finding == MIXED for k in kept)
+        mixed = any(known.others for known in seen.facts)
         advice = "Replace texts among numbers by missing values to have numbers. " if mixed else ""
         advice += "data_report_ lists all columns; suspicious='keep' keeps each of them and does not warn"
         advice += ", categorical_features=[…] keeps those that it names." if left_out else "."
@@ -208,8 +208,11 @@ def _sentence(head: str, seen: Seen, columns: Sequence[int]) -> str:
 
 def _words(known: Facts) -> str:
     """Describe a finding; of numbers with a few texts, with some of the texts."""
-    shown = f"a few texts (such as {', '.join(map(repr, known.others))})" if known.others else "a few texts"
-    return WORDS[str(known.finding)].replace("a few texts", shown)
+    words = WORDS[str(known.finding)]
+    if not known.others:
+        return words
+    shown = f"a few texts (such as {', '.join(map(repr, known.others))})"
+    return words.replace("a few texts", shown) if known.finding == MIXED else f"{words}, of numbers and {shown}"
 
 
 def check_choice(how: Any) -> None:

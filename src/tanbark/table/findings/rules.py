@@ -49,7 +49,7 @@ class Facts:
     finding : str, optional
         One of ``FINDINGS``, or None.
     others : tuple of str
-        Some of the texts among the numbers of a mixed column.
+        Some of the texts of a column that otherwise holds numbers.
     """
 
     missing: int = 0
@@ -139,8 +139,8 @@ def category_facts(
     finding = suspect_categories(levels, observed, distinct=distinct)
     others = () if declared or observed < LEAST_ROWS or finding == FREE_TEXT else other_texts(levels)
     if others and (finding is None or _have_fractions(levels)):  # an identifier has no fractions
-        return Facts(missing, n, MIXED, others)
-    return Facts(missing, n, finding)
+        finding = MIXED
+    return Facts(missing, n, finding, others)
 
 
 def other_texts(levels: Sequence[Level]) -> tuple[str, ...]:
