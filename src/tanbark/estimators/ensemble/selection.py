@@ -29,6 +29,7 @@ ORDER_MEMBERS, MOST_ORDERED = 4, 20_000  # networks and rows that the order is c
 LEAVES = (31, 8)  # of the trees that are tried
 CHECKPOINTS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181, 256, 362, 512)  # trees
 LEAST_ROUNDS, PATIENCE = 16, 3  # checkpoints without improvement after so many trees end the search
+NEGLIGIBLE = 1e-4  # nats per row; a gain up to this is not worth more trees
 FOLD_MEMBERS = 6
 FEW_ROWS, MANY_ROWS = 1500, 3000
 SMALL_FOLDS, MIDDLE_FOLDS, LARGE_FOLDS = 5, 3, 4  # of many rows, one of four folds is held out
@@ -164,7 +165,7 @@ def choose(table: CodedTable, plan: Plan, progress: Progress, *, time_budget: fl
     tau = {key: fit_temperature(part, prior, labels, weights) for key, part in found.items()}
     losses = {key: row_losses(prior + tau[key] * part, labels) for key, part in found.items()}
     means = {key: float(np.average(part, weights=weights)) for key, part in losses.items()}
-    best = min(means, key=lambda key: means[key])
+    best = _fewest_trees(means)
     gain = losses[0, 0] - losses[best]
     mean = np.average(gain, weights=weights)
     error = np.sqrt(np.average((gain - mean) ** 2, weights=weights) / weights.sum())
@@ -189,6 +190,16 @@ def choose(table: CodedTable, plan: Plan, progress: Progress, *, time_budget: fl
     held_out = _spread(logits, rows, table.n_rows)
     choice = Choice({}, single, *best, fade, temperature, plain, means, loss, network, held_out)
     return Selection(choice, half, n_folds(table.n_rows if table.weights is None else table.weights.sum()))
+
+
+def _fewest_trees(losses: dict[tuple[int, int], float]) -> tuple[int, int]:
+    """Return the (leaves, rounds) with the fewest leaves in all whose log-loss is the least, up to what is negligible.
+
+    >>> _fewest_trees({(0, 0): 0.3, (8, 16): 0.20005, (8, 32): 0.2, (31, 64): 0.25})
+    (8, 16)
+    """
+    limit = min(losses.values()) + NEGLIGIBLE
+    return min((key for key, loss in losses.items() if loss <= limit), key=lambda key: (key[0] * key[1], losses[key]))
 
 
 def _spread(logits: Floats, rows: Array, n_rows: int) -> Floats:
@@ -295,8 +306,9 @@ def _paths(
             found = np.concatenate([run.advance(rounds) for run in runs])
             loss = _tempered_loss(found, prior, labels, weights)
             path.evidence[leaves, rounds] = found
-            worse = 0 if loss < path.log_loss or rounds < LEAST_ROUNDS else worse + 1
-            path.log_loss = min(path.log_loss, loss)
+            better = loss < path.log_loss - NEGLIGIBLE
+            worse = 0 if better or rounds < LEAST_ROUNDS else worse + 1
+            path.log_loss = loss if better else path.log_loss
         return path
 
     paths = run_threads(follow, [(leaves,) for leaves in LEAVES], thread_count(plan.n_jobs))
