@@ -49,7 +49,7 @@ class Choice:
         The leave-one-out log-loss of a few networks by the number of feature parents; empty where that was given.
     single : bool
         Whether the network to read predicts alone: where its tempered log-loss was the least.
-    leaves, rounds : the trees of the correction; none where they gained less than one standard error
+    leaves, rounds : the trees of the correction; none where they gained less than one standard error, or 0.0001
     fade : factor on the correction for every missing value beyond what is usual
     temperature : float
     plain_temperature : float
@@ -85,17 +85,20 @@ class Choice:
         return f"{orders}{what}\nThe temperature is {self.temperature:.3f}. {network}"
 
     def _correction(self) -> str:
-        plain, best = self.log_losses[0, 0], min(self.log_losses.values())
+        plain = self.log_losses[0, 0]
         if not self.rounds:
+            best = min(self.log_losses.values())
+            why = "one standard error" if plain > best + NEGLIGIBLE else f"more than {NEGLIGIBLE}"
             return (
                 f"Many networks without a correction: held-out log-loss {plain:.4f}.\n"
-                f"The best correction had {best:.4f}: no gain of one standard error."
+                f"The best correction had {best:.4f}: no gain of {why}."
             )
         trees = "1 tree" if self.rounds == 1 else f"{self.rounds} trees"
         fading = f"is multiplied by {self.fade:g} for each missing value beyond the usual number"
         return (
-            f"Many networks and a correction by {trees} of up to {self.leaves} leaves: held-out log-loss {best:.4f}, "
-            f"{plain:.4f} without it.\nIt {fading if self.fade < 1 else 'does not fade with missing values'}."
+            f"Many networks and a correction by {trees} of up to {self.leaves} leaves: held-out log-loss "
+            f"{self.log_loss:.4f}, {plain:.4f} without it.\n"
+            f"It {fading if self.fade < 1 else 'does not fade with missing values'}."
         )
 
 
