@@ -8,7 +8,7 @@ of them) and calibrates its sets: KDB by ten folds (``calibrate_sets``), Classif
 be empty (``allow_empty=True``), so that a model that is nearly always right can have the coverage asked for. What was
 measured is kept line by line in build/studies/coverage.jsonl, so that a run that was stopped goes on where it was; the
 page writes docs/numbers/coverage.json and prints the table of docs/guides/calibration.md. Models that were not run
-again keep the figures that stand there, with the commit that they are of.
+again on a set keep the figures that stand there, with the commit that they are of.
 
 How many splits a set has is known before any is measured: as many as bring the standard error of the mean, by the
 binomial variance of calibration rows and test rows, to ``--error``. The error that the page shows is the standard
@@ -119,16 +119,16 @@ def run(options: argparse.Namespace) -> None:
 def summarise(lines: list[dict[str, Any]], earlier: dict[str, Any] | None = None) -> list[dict[str, Any]]:
     """Return a cell for every set: its sizes, and the means and standard errors of every model.
 
-    A model that has no lines at all keeps the figures of an ``earlier`` document.
+    A model that has no lines of a set keeps the figures of an ``earlier`` document for it.
     """
-    cells, again = [], {line["model"] for line in lines}
+    cells = []
     known = {cell["set"]: cell for cell in earlier["cells"]} if earlier else {}
     for name in sorted({*known, *(line["set"] for line in lines)}):
         own = [line for line in lines if line["set"] == name]
         sizes = own[0] if own else known[name]
         cell: dict[str, Any] = {"set": name, "train": sizes["train"], "test": sizes["test"], "models": {}}
         for model, found in known.get(name, {}).get("models", {}).items():
-            if earlier and model not in again:
+            if earlier and all(line["model"] != model for line in own):
                 cell["models"][model] = {"commit": earlier["commit"], **found}
         for model in MODELS:
             found = [line for line in own if line["model"] == model]

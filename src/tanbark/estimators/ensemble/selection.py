@@ -30,7 +30,6 @@ LEAVES = (31, 8)  # of the trees that are tried
 CHECKPOINTS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181, 256, 362, 512)  # trees
 LEAST_ROUNDS, PATIENCE = 16, 3  # checkpoints without improvement after so many trees end the search
 NEGLIGIBLE = 1e-4  # nats per row; a gain up to this is not worth more trees
-FOLD_MEMBERS = 6
 FEW_ROWS, MANY_ROWS = 1500, 3000
 SMALL_FOLDS, MIDDLE_FOLDS, LARGE_FOLDS = 5, 3, 4  # of many rows, one of four folds is held out
 FADES = (1.0, 0.9, 0.75, 0.5, 0.25, 0.1, 0.0)
@@ -227,7 +226,7 @@ def _half_logits(fold: Fold, plan: Plan, single: bool, trees: tuple[int, int], t
         evidence = network.log_likelihoods(network.coarsening.apply(fold.codes), n_jobs=plan.n_jobs)
         return fold.log_prior + temperature * evidence
     leaves, rounds = trees
-    learnt = learn_pooled(rows, replace(plan, n_members=min(plan.n_members, FOLD_MEMBERS)))
+    learnt = learn_pooled(rows, plan)
     evidence, _ = learnt.pooled.evidence(fold.codes, n_jobs=plan.n_jobs)
     forest = learnt.corrected(islice(learnt.boost(leaves, plan), rounds)).trees
     if forest is not None:
@@ -246,13 +245,12 @@ def _folds(table: CodedTable, plan: Plan, progress: Progress) -> Iterator[Fold]:
     shares = fold_weights(table, count, plan.generator(FOLDS))
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     held = range(1) if count == LARGE_FOLDS else range(count)
-    smaller = replace(plan, n_members=min(plan.n_members, FOLD_MEMBERS))
     for fold in held:
         rest, share = weights - shares[fold], shares[fold]
         inside, outside = np.flatnonzero(rest > NOTHING), np.flatnonzero(share > NOTHING)
         part = None if table.weights is None else rest[inside]
         rows = CodedTable(table.schema, np.ascontiguousarray(table.codes[:, inside]), part)
-        training, network = learn_pooled(rows, smaller), learn_reading(rows, n_jobs=plan.n_jobs)
+        training, network = learn_pooled(rows, plan), learn_reading(rows, n_jobs=plan.n_jobs)
         codes = np.ascontiguousarray(table.codes[:-1, outside])
         labels = table.codes[-1, outside].astype(np.int64)
         evidence, _ = training.pooled.evidence(codes, n_jobs=plan.n_jobs)
