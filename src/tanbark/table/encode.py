@@ -15,8 +15,9 @@ from tanbark.errors import InputError
 from tanbark.kernel import for_work
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.coded import code_dtype
-from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable, SmallNumbers
+from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable
 from tanbark.table.schema import Column, Level
+from tanbark.table.small_numbers import SmallNumbers
 from tanbark.table.written import as_numbers
 
 if TYPE_CHECKING:
