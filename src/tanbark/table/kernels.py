@@ -78,6 +78,13 @@ def count_by_class(block: Array, labels: Array, counts: Array) -> None:
             of_class[column, np.uint64(values[column])] += 1
 
 
+@tiered(lambda values, *_: 4 * values.size)
+def count_numbers(values: Array, low: int, labels: Array, counts: Array) -> None:
+    """Count the whole numbers of one column by class: ``counts[number - low, label]``."""
+    for row in range(len(values)):
+        counts[np.uint64(np.int64(values[row]) - low), np.uint64(labels[row])] += 1
+
+
 @tiered(lambda block, *_: 20 * block.size)
 def look_small(block: Array, low: int, out: Array, seen: Array, strange: Array) -> None:
     """Mark the whole numbers from 0 to 63 of each column in the bits of ``seen``; others set bits in ``strange``.
