@@ -9,7 +9,6 @@ from typing import Any
 
 from tanbark.errors import InputError, TanbarkWarning, warn
 
-NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 MARKS = {"-", "--", "—", ".", "..", "n.a.", "k.a.", "#n/a", "#value!"}  # words may mean something: --na names them
 DATE = re.compile(r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?\s*([AP]M|Z)?", re.IGNORECASE)
 NEARLY_ALL = 0.95  # of the texts of a column of dates
@@ -53,12 +52,14 @@ def read_marks(table: Any, text: Sequence[str], numbers: Sequence[str], point: s
     The columns in ``text`` stay; in those in ``numbers`` marks are missing values even if there is no number. ``point``
     is the decimal mark.
     """
+    from tanbark.table.written import is_number
+
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if column.type != arrow.string() or name in text:
             continue
         values = [value for value in compute.unique(column).to_pylist() if value is not None]
-        others = [value for value in values if not NUMBER.fullmatch(value.replace(point, "."))]
+        others = [value for value in values if not is_number(value, point)]
         marked = all(value.strip().lower() in MARKS for value in others)
         if others and marked and (len(others) < len(values) or name in numbers):
             marks = compute.is_in(column, value_set=arrow.array(others))

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tanbark.cli.cleaning import NUMBER, as_utf8, name_columns, read_marks
+from tanbark.cli.cleaning import as_utf8, name_columns, read_marks
 from tanbark.cli.output import print_json, write
 from tanbark.errors import InputError, MissingPackageError, OptionError, find, listed, nearest
 
@@ -88,9 +88,10 @@ def read_table(
         raise InputError(msg) from None
     names = list(table.column_names)
     if len(set(names)) < len(names):
+        from tanbark.table.written import is_number
+
         twice = sorted({name for name in names if names.count(name) > 1})
-        unnamed = NUMBER.fullmatch(twice[0]) is not None
-        advice = "Its first line must be the names of the columns." if unnamed else "Rename all but one."
+        advice = "Its first line must be the names of the columns." if is_number(twice[0]) else "Rename all but one."
         msg = f"{_called(path)} has several columns of the name {twice[0]!r}. {advice}"
         raise InputError(msg)
     return table

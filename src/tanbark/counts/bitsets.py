@@ -18,6 +18,7 @@ MAX_BIT_STATES = 12  # columns with more states get no bitsets: they would outgr
 WORD_BITS = 64
 ALL_ROWS = 0  # the bitset that holds every row
 NO_BITSETS = -1
+MOST_SHORT = 1 << 31  # rows whose places are short numbers
 
 
 class Bitsets(NamedTuple):
@@ -67,9 +68,10 @@ def pack(
     n_columns, n_rows = codes.shape
     sizes = np.array([n_rows]) if labels is None else np.bincount(labels, minlength=n_labels)
     segments = np.concatenate([[0], np.cumsum(-(-sizes // WORD_BITS))]).astype(np.int64)
-    place = np.arange(n_rows)
+    place = np.arange(n_rows, dtype=np.uint32 if n_rows < MOST_SHORT else np.int64)
     if labels is not None:
-        kernels.place_by_class(labels, WORD_BITS * segments, place)
+        shifts = WORD_BITS * segments[:-1] - (np.cumsum(sizes) - sizes)
+        place[np.argsort(labels, kind="stable")] = place + np.repeat(shifts, sizes).astype(place.dtype)
     held = np.where(n_states <= max_states, n_states, 0)
     first = np.where(held > 0, 1 + np.cumsum(held) - held, NO_BITSETS)
     words = np.zeros((1 + int(held.sum()), int(segments[-1])), np.uint64)

@@ -43,15 +43,6 @@ def popcount(typing: Any, word: Any) -> Any:
     return types.uint64(types.uint64), build
 
 
-@tiered(lambda labels, *_: 4 * labels.size)
-def place_by_class(labels: Array, starts: Array, out: Array) -> None:
-    """Assign every row the next place of its class, whose first is ``starts[class]``."""
-    following = starts.copy()
-    for row in range(len(labels)):
-        out[row] = following[labels[row]]
-        following[labels[row]] += 1
-
-
 @tiered(lambda codes, place, first, n_states, *_: 8 * codes.shape[1] * n_states.sum())
 def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, words: Array, complete: Array) -> None:
     """Set, for every packed column and state, the bits of the rows in that state; mark columns that are complete.
@@ -67,11 +58,12 @@ def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, words: 
     for column in range(n_columns):
         if first[column] < 0:
             continue
-        missing = 0
-        placed[:] = n_states[column]
+        values, states, missing = codes[column], n_states[column], 0
+        placed[:] = states
         for row in range(n_rows):
-            placed[place[row]] = codes[column, row]
-            missing += codes[column, row] >= n_states[column]
+            placed[place[row]] = values[row]
+        for row in range(n_rows):  # apart from the scatter, so that many are compared at once
+            missing += values[row] >= states
         complete[column] = missing == 0
         for state in range(n_states[column]):
             bitset = words[first[column] + state]

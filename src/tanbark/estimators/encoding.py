@@ -18,7 +18,8 @@ from tanbark.table import Column, Encoded, RawTable, encode, learn_schema
 from tanbark.table.discretize import CUTTERS
 from tanbark.table.encode import check_type, refuse_infinity
 from tanbark.table.learn_schema import Cut, extend_columns, is_category, look_at
-from tanbark.table.raw import NumberBlock, SmallNumbers
+from tanbark.table.raw import NumberBlock
+from tanbark.table.small_numbers import SmallNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +57,9 @@ class Encoder:
 
 def learn_encoder(
     table: RawTable, labels: NDArray[np.int64], weights: Floats | None, n_classes: int, *, discretize: Any,
-    categorical: NDArray[np.bool_] | None, n_jobs: int | None, small: SmallNumbers | None = None,
+    categorical: NDArray[np.bool_] | None, n_jobs: int | None, occurring: NDArray[np.uint64] | None = None,
 ) -> Encoder:  # fmt: skip
-    """Learn categories and cut points from training rows."""
+    """Learn categories and cut points from training rows; see ``learn_schema`` for the numbers ``occurring``."""
     if isinstance(discretize, (str, Discretizer)):
         cutter, few = find_cutter(discretize)
 
@@ -66,7 +67,7 @@ def learn_encoder(
             part = None if weights is None else weights[observed]
             return cutter(values, labels[observed], n_classes, part)
 
-        return Encoder(learn_schema(table, cut, categorical=categorical, n_jobs=n_jobs, small=small, few=few))
+        return Encoder(learn_schema(table, cut, categorical=categorical, n_jobs=n_jobs, occurring=occurring, few=few))
     if not hasattr(discretize, "fit") or not hasattr(discretize, "transform"):
         msg = f"discretize must be one of {sorted(CUTTERS)} or a transformer; got {discretize!r}."
         raise OptionError(msg)

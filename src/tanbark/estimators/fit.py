@@ -16,7 +16,7 @@ from tanbark.estimators.files.scan import as_scan, is_scan, note_schema, open_co
 from tanbark.estimators.options import TableOptions
 from tanbark.estimators.reports.suspicious import check_choice
 from tanbark.estimators.scikit import BaseEstimator, available_if, check_is_fitted
-from tanbark.estimators.training import code_further, encode_training
+from tanbark.estimators.training import code_further, encode_training, read_training
 from tanbark.params import Smoothing
 from tanbark.table import CodedTable, Schema
 
@@ -94,14 +94,20 @@ class TableLearner(TableOptions, BaseEstimator):
         for name in ("passes_", "sketch_errors_"):
             self.__dict__.pop(name, None)
         if target is None and not is_scan(X):
-            table = encode_training(self, X, y, sample_weight)
-            return self._fit_table(table)
+            by_feature = self._stored_order() == 1 and not self._fits_to_rows()
+            found = read_training(self, X, y, sample_weight, by_feature=by_feature)
+            return self._fit_table(found) if isinstance(found, CodedTable) else self._fit_stored(found)
         engine = open_counts(self, as_scan(X, target, y, sample_weight))
         counts = self._count(engine)
         self._fit_counts(counts, engine.collected() if self._collects_rows(engine) else None)
         self._fit_to_rows(engine)
         self.passes_ = engine.passes.total
         return self
+
+    def _fit_stored(self, counts: StoredCounts) -> Self:
+        """Learn from counts that suffice, and keep them."""
+        self.counts_ = counts
+        return self._fit_counts(counts)
 
     def _fit_table(self, table: CodedTable) -> Self:
         """Count coded rows, whose schema and classes are known, and learn from them."""

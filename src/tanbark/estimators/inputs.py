@@ -141,6 +141,9 @@ def categorical_mask(wanted: Any, names: Sequence[str]) -> NDArray[np.bool_] | N
 
 def read_labels(y: Any, classes: NDArray[Any] | None = None) -> tuple[NDArray[Any], Integers]:
     """Return the different labels, sorted, and every row's label as a position among them."""
+    texts = _coded_texts(y) if classes is None else None
+    if texts is not None:
+        return _sorted_labels(*texts)
     labels = _plain_labels(y)
     if classes is not None:
         return classes, label_codes(labels, classes)
@@ -152,11 +155,30 @@ def read_labels(y: Any, classes: NDArray[Any] | None = None) -> tuple[NDArray[An
             found = (np.flatnonzero(there) + low).astype(labels.dtype)
             return found, shifted if there.all() else (np.cumsum(there) - 1)[shifted]
     if labels.dtype.kind == "O":
-        codes, distinct = number_objects(labels)
-        order = sorted(range(len(distinct)), key=distinct.__getitem__)
-        return as_objects([distinct[code] for code in order]), np.argsort(order)[codes]
+        return _sorted_labels(*number_objects(labels))
     found, codes = np.unique(labels, return_inverse=True)
     return found, codes.astype(np.int64)
+
+
+def _coded_texts(y: Any) -> tuple[NDArray[np.integer], list[Any]] | None:
+    """Return the codes of a series of text or of categories of pandas, and its texts; None for other labels.
+
+    Arrays of objects and scikit-learn's checks of a series take longer than a small naive Bayes.
+    """
+    if not hasattr(y, "factorize") or y.dtype.name not in ("str", "string", "category"):
+        return None
+    codes, distinct = y.factorize()
+    texts = distinct.tolist()
+    if not texts or any(type(text) is not str for text in texts):
+        return None
+    _refuse_missing(int((codes < 0).sum()))
+    return codes, texts
+
+
+def _sorted_labels(codes: NDArray[np.integer], distinct: list[Any]) -> tuple[NDArray[Any], Integers]:
+    """Return different labels sorted, and the codes of rows as positions among them."""
+    order = sorted(range(len(distinct)), key=distinct.__getitem__)
+    return as_objects([distinct[code] for code in order]), np.argsort(order)[codes]
 
 
 def label_codes(labels: NDArray[Any], classes: NDArray[Any]) -> Integers:

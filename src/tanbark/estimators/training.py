@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Floats
+from tanbark.counts import StoredCounts
 from tanbark.errors import InputError
 from tanbark.estimators import inputs
 from tanbark.estimators.encoding import Encoder, learn_encoder, report_unseen
 from tanbark.estimators.parts.discretizers import Discretizer
 from tanbark.estimators.reports import suspicious
 from tanbark.table import CodedTable, RawTable, Schema, missing_code
-from tanbark.table.learn_schema import scan_small_numbers
-from tanbark.table.raw import SmallNumbers
+from tanbark.table.small_numbers import CountedNumbers, SmallNumbers, count_small_numbers, scan_small_numbers
 from tanbark.table.written import read_written
 
 Labels = NDArray[Any]
@@ -25,9 +25,24 @@ Labels = NDArray[Any]
 def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> CodedTable:
     """Learn the classes, the categories and the cut points of an estimator from rows, and code the rows.
 
+    See :func:`read_training`.
+    """
+    table = read_training(model, X, y, sample_weight, classes)
+    assert isinstance(table, CodedTable)
+    return table
+
+
+def read_training(
+    model: Any, X: Any, y: Any, sample_weight: Any, classes: Any = None, *, by_feature: bool = False
+) -> CodedTable | StoredCounts:
+    """Learn the classes, the categories and the cut points of an estimator from rows, and code the rows.
+
     The options of the estimator that count here are ``discretize``, ``categorical_features``, ``suspicious``,
     ``class_prior``, ``missing`` and, with :class:`EM`, the label of rows that have none; these rows are ``unlabelled``
     in the result. What was seen in the columns is noted on the estimator, and warned of.
+
+    With ``by_feature`` the counts of the features by class are as good as the rows: where one pass finds them without
+    codes, they are returned instead.
     """
     raw = inputs.read_training_features(model, X)
     weights = inputs.read_weights(sample_weight, raw.n_rows)
@@ -49,10 +64,11 @@ def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any
         present, labels = np.unique(labels, return_inverse=True)
         model.classes_ = model.classes_[present]
     inputs.read_class_prior(getattr(model, "class_prior", None), model.classes_)
-    small = scan_small_numbers(raw, model.n_jobs)
+    scanned = _scan(model, raw, labels, by_feature=by_feature and weights is None and labelled is None)
     categorical = inputs.categorical_mask(model.categorical_features, seen.names)
     learnt = learn_encoder(
-        raw, labels, weights, len(model.classes_), discretize=model.discretize, n_jobs=model.n_jobs, small=small,
+        raw, labels, weights, len(model.classes_), discretize=model.discretize, n_jobs=model.n_jobs,
+        occurring=None if scanned is None else scanned.occurring,
         categorical=None if categorical is None else np.delete(categorical, seen.left_out),
     )  # fmt: skip
     model.encoder_ = replace(learnt, left_out=seen.left_out)
@@ -60,8 +76,13 @@ def encode_training(model: Any, X: Any, y: Any, sample_weight: Any, classes: Any
         model.encoder_ = _with_missing_states(model.encoder_, raw)
     names = [column.name for column in model.encoder_.columns]
     model.schema_ = Schema((*model.encoder_.columns, inputs.class_column(y_column, model.classes_, tuple(names))))
-    table = replace(code_rows(model, raw, labels, weights, small=small), kept=kept)
     seen = suspicious.count_classes(seen, labels, len(model.classes_))
+    counts = _stored_counts(model.schema_, scanned)
+    if counts is not None:
+        suspicious.report(model, suspicious.leaks_in(seen, counts))
+        return counts
+    small = scanned if isinstance(scanned, SmallNumbers) else None
+    table = replace(code_rows(model, raw, labels, weights, small=small), kept=kept)
     suspicious.report(model, suspicious.leaks_of(seen, table))
     if labelled is None:
         return table
@@ -77,6 +98,20 @@ def _read_written(model: Any, raw: RawTable, counted: NDArray[np.bool_] | None) 
         return raw
     names = [raw.name(column) for column in range(raw.n_columns)]
     return read_written(raw, counted, inputs.categorical_mask(model.categorical_features, names))
+
+
+def _scan(model: Any, raw: RawTable, labels: Labels, *, by_feature: bool) -> SmallNumbers | CountedNumbers | None:
+    """Scan small whole numbers, and count them by class if that is all that is needed; None for other tables."""
+    counted = count_small_numbers(raw, labels, len(model.classes_), model.n_jobs) if by_feature else None
+    return counted or scan_small_numbers(raw, model.n_jobs)
+
+
+def _stored_counts(schema: Schema, counted: SmallNumbers | CountedNumbers | None) -> StoredCounts | None:
+    """Return the counts of features by class, where they were counted and the states of all features are numbers."""
+    if not isinstance(counted, CountedNumbers) or any(column.kind != "category" for column in schema.features):
+        return None
+    tables = [rows[list(column.levels)].ravel() for rows, column in zip(counted.rows, schema.features, strict=True)]
+    return StoredCounts(schema, 1, np.concatenate([counted.rows[0].sum(axis=0), *tables]))
 
 
 def code_rows(

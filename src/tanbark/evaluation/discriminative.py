@@ -33,9 +33,9 @@ from tanbark.params.boosting.correction import (
     sum_corrections,
     without_corrections,
 )
+from tanbark.params.hierarchical.family import HierarchicalFamily, class_information, parent_order
 from tanbark.params.normalised import Objective, Optimum, with_changes
 from tanbark.params.pool import row_losses
-from tanbark.params.smoothing import HierarchicalFamily, class_information, parent_order
 from tanbark.table import CodedTable
 
 FEW_ROWS, SOME_ROWS = 500, 3000  # below them five and three folds, else one split

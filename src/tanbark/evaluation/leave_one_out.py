@@ -27,7 +27,7 @@ from tanbark.inference.layout import Factors, ends_of, lay_out, strides_of
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.params import Hierarchical, MEstimate, Smoothing
 from tanbark.params.hierarchical.context_tree import ContextTree
-from tanbark.params.smoothing import HierarchicalFamily, context_tree
+from tanbark.params.hierarchical.family import HierarchicalFamily, context_tree
 from tanbark.table import missing_code
 
 NO_TREES: Mapping[int, HierarchicalFamily] = MappingProxyType({})

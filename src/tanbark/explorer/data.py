@@ -25,7 +25,7 @@ from tanbark.explorer.wording import Wording, arrangement, column_words, facts
 from tanbark.graph import Network
 from tanbark.inference.factors.junction import JunctionTree, junction_tree
 from tanbark.params.hierarchical.context_tree import dense_counts
-from tanbark.params.smoothing import context_tree
+from tanbark.params.hierarchical.family import context_tree
 from tanbark.table import Column
 from tanbark.table.written import pieces
 

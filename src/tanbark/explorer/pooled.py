@@ -63,7 +63,7 @@ def _structure(member: Member) -> dict[str, Any]:
 
 def _limits() -> dict[str, int]:
     """Return how large a sum over missing values may become, as in :mod:`tanbark.inference.sparse_network`."""
-    from tanbark.inference.sparse_kernels import MOST_AXES
+    from tanbark.inference.row_factor_kernels import MOST_AXES
 
     return {
         "entries": sparse_network.MOST_ENTRIES,

@@ -15,7 +15,8 @@ from tanbark.counts import CountEngine
 from tanbark.errors import OptionError, TableTooLargeError
 from tanbark.graph import Dag, Network
 from tanbark.graph.network import family_axes
-from tanbark.params.smoothing import Hierarchical, HierarchicalFamily, Smoothing, fit_family
+from tanbark.params.hierarchical.family import HierarchicalFamily, fit_family
+from tanbark.params.smoothing import Hierarchical, Smoothing
 from tanbark.table import Schema
 
 FEW_STATES, MANY_CELLS = 7, 1 << 10  # numpy adds up to seven numbers in their order, however it walks

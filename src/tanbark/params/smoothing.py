@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from tanbark.checks import Options, check_at_least
 from tanbark.errors import OptionError, find
 from tanbark.kernel import for_work
 from tanbark.params.expert import by_class, check_columns, distribution, numbers
-from tanbark.params.hierarchical.context_tree import ContextTree
 from tanbark.table import Schema
 
 LARGEST_ALPHA = 1e100
@@ -326,47 +325,6 @@ class DataTemperature(Smoothing):
             return self
         check_at_least("gamma", self.gamma, 0, LARGEST_ALPHA)
         return self
-
-
-class HierarchicalFamily(NamedTuple):
-    """The contexts of a family with hierarchical smoothing, and the axes of its parents as contexts grow."""
-
-    tree: ContextTree
-    order: list[int]
-
-
-def context_tree(counts: NDArray[Any], axis: int) -> HierarchicalFamily:
-    """Return the contexts of a family with at least one parent, and the axes of its parents as contexts grow."""
-    return fit_family(counts, axis)[0]
-
-
-def fit_family(counts: NDArray[Any], axis: int) -> tuple[HierarchicalFamily, Floats]:
-    """Return the contexts of a family with at least one parent, and the prior mass of its cells."""
-    from tanbark.params.hierarchical import hierarchical_kernels as kernels
-
-    flat, shape = np.asarray(counts, np.float64).ravel(), np.array(counts.shape, np.int64)
-    order = kernels.order_parents(flat, shape, axis)
-    tree, mass = kernels.fit_family(flat, shape, axis, order)
-    return HierarchicalFamily(ContextTree(*tree), order.tolist()), mass.reshape(counts.shape)
-
-
-def parent_order(counts: NDArray[Any], node: int) -> list[int]:
-    """Order the axes of the parents: the class, the only axis after the node, and the rest by falling information."""
-    if node < 2:
-        return [*range(node + 1, counts.ndim), *range(node)]
-    from tanbark.params.hierarchical import hierarchical_kernels as kernels
-
-    flat, shape = np.asarray(counts, np.float64).ravel(), np.array(counts.shape, np.int64)
-    order: list[int] = kernels.order_parents(flat, shape, node).tolist()
-    return order
-
-
-def class_information(counts: NDArray[Any], node: int) -> float:
-    """Return the mutual information of a node with the class, the last axis of its family."""
-    from tanbark.params.hierarchical import hierarchical_kernels as kernels
-
-    flat, shape = np.asarray(counts, np.float64).ravel(), np.array(counts.shape, np.int64)
-    return float(kernels.class_gain(flat, shape, node))
 
 
 SHORT_FORMS: dict[str, Callable[[], Smoothing]] = {

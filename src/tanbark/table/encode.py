@@ -15,8 +15,9 @@ from tanbark.errors import InputError
 from tanbark.kernel import for_work
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.coded import code_dtype
-from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable, SmallNumbers
+from tanbark.table.raw import EXACT, CodedColumn, NumberBlock, RawTable
 from tanbark.table.schema import Column, Level
+from tanbark.table.small_numbers import SmallNumbers
 from tanbark.table.written import as_numbers
 
 if TYPE_CHECKING:
@@ -117,17 +118,18 @@ def _encode_bytes(
     """Encode columns of bytes: find the codes of all 256 numbers, and look every value up."""
     from tanbark.table import kernels
 
-    every, missing = np.arange(256, dtype=np.uint8), np.iinfo(codes.dtype).max
-    calls = []
+    if not blocks:
+        return
+    found, missing = _codes_of_bytes(blocks, columns, codes.dtype), np.iinfo(codes.dtype).max
+    calls, low = [], 0
     for block in blocks:
-        used = tuple(columns[place] for place in block.columns)
-        numbers = np.repeat(every.view(block.values.dtype).astype(np.int64)[:, None], len(used), axis=1)
-        found = np.empty((len(used), 256), codes.dtype)
-        _encode_block(NumberBlock(tuple(range(len(used))), numbers), used, found, np.zeros(len(used), np.int64), 1)
         first, last = block.columns[0], block.columns[-1]
         together = block.columns == tuple(range(first, last + 1))
-        out = codes[first : last + 1] if together else np.empty((len(used), codes.shape[1]), codes.dtype)
-        calls += [(block, found, out, low, high) for low, high in row_blocks(len(block.values), threads)]
+        high = low + len(block.columns)
+        out = codes[first : last + 1] if together else np.empty((high - low, codes.shape[1]), codes.dtype)
+        parts = row_blocks(len(block.values), threads) if len(blocks) < threads else [(0, len(block.values))]
+        calls += [(block, found[low:high], out, *part) for part in parts]
+        low = high
 
     def work(block: NumberBlock, found: Codes, out: Codes, low: int, high: int) -> None:
         kernels.look_up_bytes(block.values[low:high].view(np.uint8), found, low, out)
@@ -138,6 +140,17 @@ def _encode_bytes(
     for block in blocks:
         for column in block.columns:
             unseen[column] += np.count_nonzero(codes[column] == missing)
+
+
+def _codes_of_bytes(blocks: list[NumberBlock], columns: tuple[Column, ...], dtype: np.dtype[Any]) -> Codes:
+    """Return the codes of all 256 numbers for every column of the blocks, found together."""
+    every = np.arange(256, dtype=np.uint8)
+    used = [(place, every.view(block.values.dtype)) for block in blocks for place in block.columns]
+    numbers = np.stack([values.astype(np.int64) for _, values in used], axis=1)
+    found = np.empty((len(used), 256), dtype)
+    described = tuple(columns[place] for place, _ in used)
+    _encode_block(NumberBlock(tuple(range(len(used))), numbers), described, found, np.zeros(len(used), np.int64), 1)
+    return found
 
 
 def _encode_block(

@@ -57,6 +57,34 @@ def look_integers(block: Array, seen: Array, outside: Array) -> None:
                 outside[column] = 1
 
 
+@kernel
+def join_bits(block: Array) -> int:
+    """Return the bits of all whole numbers of a block together: at least the largest one, or negative if any is."""
+    numbers, found = block.ravel(), 0
+    for place in range(len(numbers)):
+        found |= numbers[place]
+    return found
+
+
+@kernel
+def count_by_class(block: Array, labels: Array, counts: Array) -> None:
+    """Count numbers by column and class, ``counts[label, column, number]``; no label or number is out of its range."""
+    # Row by row, in the order of memory: neighbours raise counters of different columns, so that none waits for the
+    # one before.
+    rows, columns = block.shape
+    for row in range(rows):
+        values, of_class = block[row], counts[np.uint64(labels[row])]
+        for column in range(columns):
+            of_class[column, np.uint64(values[column])] += 1
+
+
+@tiered(lambda values, *_: 4 * values.size)
+def count_numbers(values: Array, low: int, labels: Array, counts: Array) -> None:
+    """Count the whole numbers of one column by class: ``counts[number - low, label]``."""
+    for row in range(len(values)):
+        counts[np.uint64(np.int64(values[row]) - low), np.uint64(labels[row])] += 1
+
+
 @tiered(lambda block, *_: 20 * block.size)
 def look_small(block: Array, low: int, out: Array, seen: Array, strange: Array) -> None:
     """Mark the whole numbers from 0 to 63 of each column in the bits of ``seen``; others set bits in ``strange``.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tanbark.errors import EmptyColumnWarning, warn
 from tanbark.machine import row_blocks, run_threads, thread_count
 from tanbark.table.encode import refuse_infinity
-from tanbark.table.raw import CodedColumn, NumberBlock, RawTable, SmallNumbers
+from tanbark.table.raw import CodedColumn, NumberBlock, RawTable
 from tanbark.table.schema import Column, Level, check_levels
 from tanbark.table.written import as_numbers
 
@@ -31,7 +31,7 @@ class Look:
 
 def learn_schema(
     table: RawTable, cut: Cut, *, categorical: NDArray[np.bool_] | None = None, n_jobs: int | None = None,
-    small: SmallNumbers | None = None, few: int = FEW,
+    occurring: NDArray[np.uint64] | None = None, few: int = FEW,
 ) -> tuple[Column, ...]:  # fmt: skip
     """Describe every column of a training table.
 
@@ -43,8 +43,8 @@ def learn_schema(
     categorical : mask of columns, optional
         The numeric columns that are categories; None decides by their values: whole numbers with at most
         ``few`` different values are.
-    small : SmallNumbers, optional
-        What :func:`scan_small_numbers` found in the table, so that its numbers are not scanned again.
+    occurring : (n_columns,) array, optional
+        Where a scan found nothing but numbers from 0 to 63, a bit for each that occurs; they are not scanned again.
     few : int, default 20
         The most different values of whole numbers that are categories.
     """
@@ -57,7 +57,9 @@ def learn_schema(
             continuous.append((item.column, item.numbers()))
     threads = thread_count(n_jobs)
     for block in table.blocks:
-        for position, look in enumerate(_small_looks(small) if small else look_at(block, table, threads)):
+        for position, look in enumerate(
+            _small_looks(occurring) if occurring is not None else look_at(block, table, threads)
+        ):
             index = block.columns[position]
             values = block.values[:, position]
             if is_category(look, None if categorical is None else bool(categorical[index]), few):
@@ -121,40 +123,12 @@ def look_at(block: NumberBlock, table: RawTable, threads: int) -> list[Look]:
     return looks
 
 
-def _small_looks(small: SmallNumbers) -> list[Look]:
+def _small_looks(occurring: NDArray[np.uint64]) -> list[Look]:
     """Return the numbers that occur in every column."""
-    words, place = np.unique(small.occurring, return_inverse=True)  # most columns have the same numbers as others
+    words, place = np.unique(occurring, return_inverse=True)  # most columns have the same numbers as others
     bits = (words[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
     looks = [Look(np.flatnonzero(row)) for row in bits]
     return [looks[k] for k in place.tolist()]
-
-
-def scan_small_numbers(table: RawTable, n_jobs: int | None = None) -> SmallNumbers | None:
-    """Scan and transpose a table of whole numbers in one pass; return None unless all of it lies from 0 to 63."""
-    from tanbark.table import kernels
-
-    if len(table.blocks) != 1 or table.blocks[0].columns != tuple(range(table.n_columns)):
-        return None
-    values, threads = table.blocks[0].values, thread_count(n_jobs)
-    if values.dtype not in (np.int64, np.int8, np.uint8) or not values.flags.c_contiguous:
-        return None
-    look = kernels.look_small
-    if values.dtype != np.int64:
-        values, look = values.view(np.uint8), kernels.look_bytes
-    rows, n_columns = values.shape
-    codes = np.empty((n_columns + 1, rows), np.uint8)
-
-    def work(low: int, high: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        seen, strange = np.zeros(n_columns, np.uint64), np.zeros(n_columns, np.uint64)
-        look(values[low:high], low, codes, seen, strange)
-        return seen, strange
-
-    if work(0, min(rows, 64))[1].any():
-        return None
-    parts = run_threads(work, row_blocks(rows, threads), threads)
-    if any(strange.any() for _, strange in parts):
-        return None
-    return SmallNumbers(codes, np.bitwise_or.reduce([seen for seen, _ in parts]))
 
 
 def _distinct(values: NDArray[Any]) -> NDArray[Any]:

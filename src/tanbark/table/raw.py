@@ -9,7 +9,7 @@ import numbers
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -45,21 +45,6 @@ class NumberBlock:
     columns: tuple[int, ...]
     values: Array
     written: str = ""
-
-
-class SmallNumbers(NamedTuple):
-    """A table of whole numbers from 0 to 63 as codes, which a scan of its numbers leaves.
-
-    Attributes
-    ----------
-    codes : array of shape (n_columns + 1, n_rows)
-        The numbers, transposed, and room for the class.
-    occurring : array of shape (n_columns,)
-        A bit for every number that occurs in a column.
-    """
-
-    codes: NDArray[np.uint8]
-    occurring: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)

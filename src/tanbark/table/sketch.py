@@ -75,13 +75,19 @@ def make_points(
     values: NDArray[np.generic], labels: NDArray[np.int64], n_classes: int, weights: Floats | None
 ) -> Points:
     """Summarise observed values exactly: each different one with its rows by class."""
+    from tanbark.table import kernels
+
     if len(values) == 0:
         return Points(np.zeros(0), np.zeros((0, n_classes)))
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
         if high - low < max(1024, len(values)) and max(-low, high) < 2**53:
-            place = values.astype(np.int64) - low
-            counts = _by_class(place, labels, n_classes, weights, high - low + 1)
+            if weights is None:
+                whole = np.zeros((high - low + 1, n_classes), np.int64)
+                kernels.count_numbers(values, low, labels, whole)
+                counts = whole.astype(np.float64)
+            else:
+                counts = _by_class(values.astype(np.int64) - low, labels, n_classes, weights, high - low + 1)
             there = counts.any(axis=1)
             return Points(np.flatnonzero(there).astype(np.float64) + low, counts[there])
     found, place = np.unique(values.astype(np.float64) + 0.0, return_inverse=True)

@@ -25,7 +25,7 @@ THOUSANDS = {".": (",", *SPACES), ",": (".", *SPACES)}  # by decimal mark
 NEARLY_ALL = 0.95  # of the values, that have the form
 HOPELESS = 0.5  # the same below which no more is read
 DIGIT = re.compile(r"\d")
-PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 
 
 def _form(mark: str) -> re.Pattern[str]:
@@ -39,6 +39,15 @@ def _form(mark: str) -> re.Pattern[str]:
 FORMS = {mark: _form(mark) for mark in THOUSANDS}
 
 
+def is_number(text: str, mark: str = ".") -> bool:
+    """Return whether a text is a plain number, with a decimal point or with the decimal mark that is given.
+
+    >>> is_number("-1.5e3"), is_number(" 1,5 ", ","), is_number("1,500.0", ","), is_number("12 %")
+    (True, True, False, False)
+    """
+    return NUMBER.fullmatch(text.replace(mark, ".")) is not None
+
+
 def read_number(text: str, written: str) -> float:
     """Read a number; NaN where the text is none.
 
@@ -48,8 +57,7 @@ def read_number(text: str, written: str) -> float:
     mark, *removed = pieces(written)
     for piece in removed:
         text = text.replace(piece, "") if piece else text
-    text = text.strip().replace(mark, ".")
-    return float(text) if PLAIN.fullmatch(text) else float("nan")
+    return float(text.strip().replace(mark, ".")) if is_number(text, mark) else float("nan")
 
 
 def pieces(written: str) -> list[str]:

@@ -11,6 +11,8 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 import tanbark as tb
+from tanbark.errors import InputError
+from tanbark.estimators import inputs
 
 X = pd.DataFrame({"word": list("abab"), "whole": [1, 2, 2, 1], "real": [0.5, 1.5, 2.5, 3.5]})
 Y = ["no", "yes", "no", "yes"]
@@ -303,3 +305,21 @@ AGES = np.arange(60) % 2
 def test_categorical_features_by_rule_name_position_or_mask(wanted, categories):
     clf = tb.NaiveBayes(categorical_features=wanted).fit(RULE, AGES)
     assert [column.name for column in clf.schema_.features if column.kind == "category"] == categories
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", "category", object])
+def test_text_labels_are_read_alike_from_every_kind_of_series(dtype):
+    texts = ["b", "a", "c", "a", "b"]
+    expected, codes = inputs.read_labels(texts)
+    found, places = inputs.read_labels(pd.Series(texts, dtype=dtype))
+    assert found.dtype == expected.dtype == object
+    assert found.tolist() == ["a", "b", "c"]
+    assert places.tolist() == codes.tolist()
+    with pytest.raises(InputError, match="NaN or None in 1 rows"):
+        inputs.read_labels(pd.Series([*texts, None], dtype=dtype))
+
+
+def test_categories_that_are_numbers_stay_numbers():
+    found, places = inputs.read_labels(pd.Series([3, 1, 3], dtype="category"))
+    assert found.dtype == np.int64
+    assert (found.tolist(), places.tolist()) == ([1, 3], [1, 0, 1])

@@ -12,7 +12,7 @@ from tanbark.inference import class_log_prior, joint_log_proba
 from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate, family_counts, fit
 from tanbark.params.hierarchical import context_kernels
 from tanbark.params.hierarchical.context_tree import NO_WEIGHTS, fit_tree
-from tanbark.params.smoothing import context_tree
+from tanbark.params.hierarchical.family import context_tree
 from tanbark.table import CodedTable
 
 STATES = (3, 2, 4, 1, 3)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tanbark.errors import InputError
 from tanbark.table import Column, encode, learn_schema, read_table
 from tanbark.table.coded import code_dtype
-from tanbark.table.learn_schema import scan_small_numbers
 from tanbark.table.raw import NumberBlock, RawTable
+from tanbark.table.small_numbers import scan_small_numbers
 
 few = settings(max_examples=40)
 
@@ -187,7 +187,7 @@ def test_codes_after_a_scan_equal_those_without_one(n_rows, n_columns, base, n_l
     columns = learn_schema(table, no_cuts)
     for extra in (2, 300, 0, 2):  # what the scan has left is too narrow for 300 classes
         for small in (scan_small_numbers(table), None):
-            assert columns == learn_schema(table, no_cuts, small=small)
+            assert columns == learn_schema(table, no_cuts, occurring=None if small is None else small.occurring)
             found = encode(table, columns, extra_states=extra, small=small)
             expected = encode(read_table(values), columns, extra_states=extra)
             assert found.codes.dtype == expected.codes.dtype

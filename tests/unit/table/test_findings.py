@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import tanbark as tb
 from tanbark.errors import InputError, SuspiciousColumnWarning
 from tanbark.table import read_table
+from tanbark.table.column_view import MOST_LEVELS, ColumnView
 from tanbark.table.findings import (
     FREE_TEXT,
     IDENTIFIER,
@@ -23,7 +24,7 @@ from tanbark.table.findings import (
     find_leaks,
 )
 from tanbark.table.findings.rules import LEAK_ROWS, LEAST_ROWS, determines, expected_repeats
-from tanbark.table.observe import MOST_LEVELS, ColumnView, Observed
+from tanbark.table.observe import Observed
 
 N = 200
 

@@ -66,3 +66,17 @@ def test_small_numbers_are_marked_and_transposed():
         kernels.look_small(np.full((1, 3), outside), 0, out, seen, strange)
         assert strange.all()
         strange[:] = 0
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64])
+def test_numbers_of_a_column_are_counted_by_class(dtype):
+    rng = np.random.default_rng(0)
+    values = np.append(rng.integers(0, 100, 300), [0, 127]).astype(dtype)
+    values = values if dtype == np.uint8 else np.append(values, [-100, -1]).astype(dtype)
+    labels = rng.integers(0, 3, len(values))
+    low = int(values.min())
+    counts = np.zeros((int(values.max()) - low + 1, 3), np.int64)
+    kernels.count_numbers(values, low, labels, counts)
+    expected = np.zeros_like(counts)
+    np.add.at(expected, (values.astype(int) - low, labels), 1)
+    np.testing.assert_array_equal(counts, expected)

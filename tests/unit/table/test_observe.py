@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tanbark.errors import InputError
 from tanbark.table import learn_schema, read_table
+from tanbark.table.column_view import ColumnView
 from tanbark.table.discretize import CUTTERS, mdlp
-from tanbark.table.observe import ColumnView, Observed
+from tanbark.table.observe import Observed
 
 
 def table(rows=300, seed=0):

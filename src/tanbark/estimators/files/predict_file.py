@@ -17,7 +17,7 @@ from tanbark.estimators.files.scan import open_rows
 from tanbark.estimators.scikit import check_is_fitted
 from tanbark.machine import read_ahead, thread_count
 from tanbark.table.files.sources import Piece, Source
-from tanbark.table.files.writer import NoRowsError, column_values, write_batches
+from tanbark.table.files.writer import NoRowsError, chosen_values, column_values, write_batches
 from tanbark.table.raw import RawTable
 
 BATCH_ROWS = 1 << 16
@@ -122,12 +122,8 @@ def _predict(model: Any, raw: RawTable, columns: list[str], *, proba: bool, keep
     report_unseen(encoded.unseen, raw.n_rows, model.handle_unknown)
     posterior = model._posterior(model._joint(encoded.codes), logs=False)
     found: dict[str, Any] = {name: column_values(raw, columns.index(name)) for name in dict.fromkeys(keep)}
-    found["predicted"] = _plain(model.classes_[posterior.argmax(axis=1)])
+    found["predicted"] = chosen_values(model.classes_, posterior.argmax(axis=1))
     if proba:
         for code, label in enumerate(model.classes_.tolist()):
             found[f"P({label})"] = np.ascontiguousarray(posterior[:, code])
     return found
-
-
-def _plain(labels: Any) -> Any:
-    return labels.tolist() if labels.dtype.kind in "OUT" else labels

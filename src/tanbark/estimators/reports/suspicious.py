@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tanbark.arrays import Array
+from tanbark.counts import StoredCounts
 from tanbark.errors import InputError, SuspiciousColumnWarning, find, warn
 from tanbark.estimators import inputs
 from tanbark.table import CodedTable, RawTable
@@ -25,6 +26,7 @@ from tanbark.table.findings import (
     find_facts,
     find_leaks,
 )
+from tanbark.table.findings.rules import determines
 from tanbark.table.observe import Observed
 from tanbark.table.schema_json import demand, read_list
 
@@ -163,6 +165,15 @@ def leaks_of(seen: Seen, table: CodedTable) -> Seen:
     categories = [k for k, column in enumerate(schema.features) if column.kind == "category" and column.n_states > 1]
     places = [place for place in range(len(seen.names)) if place not in seen.left_out]
     leaks = find_leaks(table.codes, categories, schema.cardinalities)
+    return seen.with_leaks([places[k] for k in leaks if seen.facts[places[k]].finding is None])
+
+
+def leaks_in(seen: Seen, counts: StoredCounts) -> Seen:
+    """Find the categories that determine the class in the counts of all features, which are categories."""
+    schema = counts.schema
+    tables = counts.tables([(k, schema.target) for k in range(schema.target)])
+    leaks = [k for k, table in enumerate(tables) if len(table) > 1 and determines(table)]
+    places = [place for place in range(len(seen.names)) if place not in seen.left_out]
     return seen.with_leaks([places[k] for k in leaks if seen.facts[places[k]].finding is None])
 
 

@@ -16,7 +16,7 @@ from tanbark.inference import class_log_prior, normalize, temper
 from tanbark.machine import blocks
 from tanbark.params import Hierarchical, Smoothing
 from tanbark.params.hierarchical.context_tree import dense_counts
-from tanbark.params.smoothing import context_tree
+from tanbark.params.hierarchical.family import context_tree
 from tanbark.table import missing_code
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from tanbark.arrays import MOST_WEIGHT, Floats
 from tanbark.errors import InputError
 from tanbark.machine import read_ahead, thread_count
 from tanbark.table.coded import CodedTable, missing_code
+from tanbark.table.column_view import ColumnView
 from tanbark.table.encode import encode
 from tanbark.table.files.sources import Piece, Source
-from tanbark.table.observe import ColumnView, Observed
+from tanbark.table.observe import Observed
 from tanbark.table.raw import RawTable
 from tanbark.table.schema import Column, Level, Schema
 from tanbark.table.written import as_numbers

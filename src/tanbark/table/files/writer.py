@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tanbark.arrays import Integers
 from tanbark.errors import InputError, find
 from tanbark.files import atomic_path
 from tanbark.table.files.arrow_files import arrow
@@ -29,7 +30,8 @@ def write_batches(path: str | os.PathLike[str], batches: Iterable[Mapping[str, A
     writer, rows = None, 0
     with atomic_path(path) as partial:
         for columns in batches:
-            batch = pa.record_batch(list(map(pa.array, columns.values())), names=list(columns))
+            arrays = [item if isinstance(item, pa.Array) else pa.array(item) for item in columns.values()]
+            batch = pa.record_batch(arrays, names=list(columns))
             writer = writer or _writer(kind, partial, batch.schema)
             writer.write_batch(batch.cast(writer.schema) if hasattr(writer, "schema") else batch)
             rows += batch.num_rows
@@ -50,6 +52,12 @@ def _writer(kind: str, path: Path, schema: Any) -> Any:
 
         return csv.CSVWriter(path, schema)
     return arrow().ipc.new_file(str(path), schema)
+
+
+def chosen_values(values: NDArray[Any], places: Integers) -> Any:
+    """Return ``values[places]`` as an array of Arrow, for which each of the values is converted only once."""
+    pa = arrow()
+    return pa.array(values.tolist() if values.dtype.kind in "OUT" else values).take(pa.array(places))
 
 
 def column_values(raw: RawTable, column: int) -> NDArray[Any] | list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from tanbark.arrays import Array, Floats
 from tanbark.table.raw import CodedColumn, RawTable
 from tanbark.table.schema import Level
+from tanbark.table.written import is_number
 
 IDENTIFIER, FREE_TEXT, ROW_NUMBER, INCREASING, LEAK = "identifier", "free text", "row number", "increasing", "leak"
 MIXED = "numbers and text"
@@ -28,7 +28,6 @@ LEAST_WORDS, LEAST_LETTERS = 5.0, 25.0  # mean words and characters of free text
 MOST_READ = 1000  # strings whose words are counted
 LEAST_NUMBERS, MOST_OTHERS = 10, 0.1  # different numbers of a mixed column, and other values per number
 MOST_SHOWN = 3  # of the other values
-NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*")
 EXPECTED_REPEATS = 20.0  # equal pairs that chance would bring where there are none
 LEAK_ROWS = 100  # the fewest rows with a value that can show a leak
 LEAK_CHANCE = 1e-9  # the largest probability that each state has one class by chance
@@ -152,7 +151,7 @@ def other_texts(levels: Sequence[Level]) -> tuple[str, ...]:
     most = MOST_OTHERS * len(levels) / (1.0 + MOST_OTHERS)
     found: list[str] = []
     for level in levels:
-        if isinstance(level, str) and not NUMBER.fullmatch(level):
+        if isinstance(level, str) and not is_number(level, ","):
             found.append(level)
             if len(found) > most:
                 return ()
@@ -161,7 +160,7 @@ def other_texts(levels: Sequence[Level]) -> tuple[str, ...]:
 
 def _have_fractions(levels: Sequence[Level]) -> bool:
     """Return whether a value is written as a number with a decimal mark."""
-    return any("." in text or "," in text for text in map(str, levels) if NUMBER.fullmatch(text))
+    return any("." in text or "," in text for text in map(str, levels) if is_number(text, ","))
 
 
 def suspect_categories(levels: Sequence[Level], observed: int, *, distinct: int | None = None) -> str | None:

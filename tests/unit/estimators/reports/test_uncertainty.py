@@ -9,7 +9,7 @@ import tanbark as tb
 from strategies import make_network
 from tanbark.estimators.reports.uncertainty import Drawing, draw_table
 from tanbark.params import K2, BDeu, Hierarchical, Laplace, MEstimate, estimate
-from tanbark.params.smoothing import context_tree
+from tanbark.params.hierarchical.family import context_tree
 
 
 def rows(seed=0, n=300, gaps=0.0):

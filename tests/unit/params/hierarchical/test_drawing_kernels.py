@@ -6,7 +6,7 @@ from scipy import stats
 
 from tanbark.estimators.reports.uncertainty import Levels
 from tanbark.params.hierarchical import drawing_kernels as kernels
-from tanbark.params.smoothing import context_tree
+from tanbark.params.hierarchical.family import context_tree
 
 
 @pytest.mark.parametrize("shape", [0.02, 0.3, 1.0, 2.5, 300.0])

@@ -1,10 +1,11 @@
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from tanbark.errors import OptionError
 from tanbark.table import read_table
-from tanbark.table.files.writer import NoRowsError, column_values, write_batches
+from tanbark.table.files.writer import NoRowsError, chosen_values, column_values, write_batches
 
 READERS = {"parquet": pd.read_parquet, "csv": pd.read_csv, "arrow": pd.read_feather, "feather": pd.read_feather}
 
@@ -49,3 +50,11 @@ def test_columns_are_returned_as_they_came():
     raw = read_table(pd.DataFrame({"n": [1, 2], "t": ["a", None]}))
     assert column_values(raw, 0).tolist() == [1, 2]
     assert column_values(raw, 1) == ["a", None]
+
+
+@pytest.mark.parametrize("values", [["no", "yes", "so"], [3, 1, 2], [True, False, True], [0.5, 1.5, 2.5]])
+def test_chosen_values_have_the_type_of_a_column_of_them(values):
+    array, places = np.array(values, object if isinstance(values[0], str) else None), np.array([2, 0, 0, 1])
+    found = chosen_values(array, places)
+    assert found.to_pylist() == [values[place] for place in places]
+    assert found.type == pa.array(array[places].tolist()).type
