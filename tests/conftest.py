@@ -16,13 +16,26 @@ settings.load_profile("tests")
 
 SHARED = {"cli": "cli", "export": "postgres", "sql": "postgres"}  # folders whose files share models, and their groups
 
+# Groups that take longest, for their work or for the kernels that they compile. They begin first, so that no process is
+# left alone with one of them at the end.
+LONGEST = ("postgres", "test_interrupts", "test_registry", "browser", "cli", "NaiveBayes")
 
-@pytest.hookimpl(tryfirst=True)
+
+def pytest_configure(config):
+    """Let groups begin in the order of collection; pytest-xdist begins with those of the most tests, long or short."""
+    config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Give every test a group, whose tests run in one process: there fixtures are set up once, and kernels compiled."""
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    found = yield
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.get_closest_marker("xdist_group").args[0], len(LONGEST)))
+    return found
 
 
 def group_of(item):

@@ -13,6 +13,9 @@ NASTY = [
 ]
 
 
+WRONG = 0.03  # fraction of labels
+
+
 def nasty_model():
     X = [[f"{a}{NASTY[2]}", f"{b}{NASTY[0]}"] for a in "xy" for b in "uv"] * 5
     frame = pd.DataFrame(X, columns=NASTY[:2])
@@ -57,19 +60,21 @@ def mixed_rows(seed=0, n=400, classes=3):
 
 
 def rule_rows(n=600):
-    """Draw rows of a rule that networks miss, so that a correction pays."""
+    """Draw rows of a rule that networks miss, so that a correction pays; a few wrong labels end its trees early."""
     rng = np.random.default_rng(3)
     X = rng.integers(0, 3, (n, 6))
     y = ((X[:, 0] == X[:, 1]) & (X[:, 2] > 0)) | (X[:, 3] + X[:, 4] + X[:, 5] == 5)
+    y ^= rng.random(n) < WRONG
     return pd.DataFrame(X, columns=list("abcdef")).astype(str), pd.Series(y.astype(int), name="rule")
 
 
 def rule_numbers(n=700):
-    """Draw numbers and a category whose rule networks miss."""
+    """Draw numbers and a category whose rule networks miss, with a few wrong labels too."""
     rng = np.random.default_rng(8)
     X = pd.DataFrame(rng.normal(size=(n, 3)).round(2), columns=["left", "right", "size"])
     X["town"] = rng.choice(["Oslo", "Bergen", "Paris"], n)
     y = ((X["left"] * X["right"] > 0) ^ (X["town"] == "Oslo")) | (X["size"] > 1.2)
+    y ^= rng.random(n) < WRONG
     return X, y.astype(int).rename("rule")
 
 

@@ -138,13 +138,14 @@ def test_a_reader_that_was_spooled_leaves_no_file(frame, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("scratch", [True, False])
 @pytest.mark.parametrize("name", ["RAIANB", "GBN"])
-def test_rows_that_are_read_often_are_kept_in_a_file(name, scratch, frame, parquet, tmp_path, monkeypatch):
+def test_rows_that_are_read_often_are_kept_in_a_file(name, scratch, frame, tmp_path, monkeypatch):
     """The first three counting passes read the source, the others the coded rows; without a file all read it."""
-    read = []
+    parquet, read = tmp_path / "rows.parquet", []
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), parquet, row_group_size=25)  # read many times
     plain = RowReader.coded
     monkeypatch.setattr(RowReader, "coded", lambda self, *rest: (read.append(1), plain(self, *rest))[1])
     monkeypatch.setattr("tanbark.counts.partitioned.base.MIN_CELLS", 60)
-    rows = replace(tb.scan(parquet, target="class", batch_rows=3, scratch=scratch), max_memory=0)
+    rows = replace(tb.scan(parquet, target="class", batch_rows=9, scratch=scratch), max_memory=0)
     ours = LEARNERS[name]().fit(rows)
     theirs = LEARNERS[name]().fit(frame.drop(columns="class"), frame["class"])
     assert saved(ours, tmp_path / "a.json") == saved(theirs, tmp_path / "b.json")

@@ -43,7 +43,7 @@ CLASSIFIERS = [
     tb.MMHCGBN(),
     tb.ExactANB(),
     tb.ExactGBN(),
-    tb.KBestANB(3),
+    tb.KBestANB(3, max_memory=1 << 22),  # few columns are searched exactly, the thirty of one check are not
     tb.KBestGBN(2),
     tb.BayesNetClassifier("naive"),
     tb.BayesNetClassifier("tan", options={"criterion": "aic"}),

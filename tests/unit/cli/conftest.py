@@ -33,4 +33,4 @@ def folder(tmp_path_factory):
 def pooled(folder):
     """The run that learns a model by default, its output, and the model file."""
     out = folder / "pooled.json"
-    return run("fit", folder / "rows.csv", "--class", "spam", "--drop", "id", "--sets", "--out", out), out
+    return run("fit", folder / "rows.csv", "--class", "spam", "--drop", "id", "--out", out), out

@@ -131,14 +131,12 @@ def test_learning_again_asks_for_a_new_calibration():
         clf.predict_set(X)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_model_files_keep_the_scores(tmp_path, name):
-    X, y = make_rows(10, 200)
-    clf = MODELS[name].fit(X, y).calibrate_sets(X, y, cv=2)
-    clf.save(tmp_path / "model.json")
+def test_model_files_keep_the_scores(tmp_path, calibrated):
+    X, _ = make_rows(10, 200)
+    calibrated.save(tmp_path / "model.json")
     again = tb.load(tmp_path / "model.json")
-    assert np.array_equal(again.set_scores_, clf.set_scores_)
-    assert again.predict_set(X).labels() == clf.predict_set(X).labels()
+    assert np.array_equal(again.set_scores_, calibrated.set_scores_)
+    assert again.predict_set(X).labels() == calibrated.predict_set(X).labels()
     document = json.loads((tmp_path / "model.json").read_text())
     for bad in ([], ["a"], [2.0, 1.0]):
         (tmp_path / "bad.json").write_text(json.dumps({**document, "set_scores": bad}))

@@ -26,6 +26,7 @@ def make_rows(n=500):
     X["town"] = rng.choice(["Oslo", "Bergen", "Paris"], n)
     y = ((X["left"] * X["right"] > 0) ^ (X["town"] == "Oslo")) | (X["size"] > 1.2)
     X["right"] += y * 0.8
+    y ^= rng.random(n) < 0.03  # wrong labels, so that fewer trees pay
     return X.round(2), y.map({False: "no", True: "yes"}).rename("rule")
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import tanbark as tb
-from exported_models import MODELS, POOLED, learnt, posteriors, rows
+from exported_models import MODELS, POOLED, learn_rule, learnt, posteriors, rows
 
 
 @pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
@@ -45,11 +45,8 @@ def test_the_module_gives_the_probabilities_of_python(name, tmp_path):
 
 
 def test_a_correction_fades_with_missing_values_in_the_module_too():
+    clf, X = learn_rule()
     rng = np.random.default_rng(0)
-    parts = rng.integers(0, 3, (6, 300))
-    y = np.minimum(parts[0], parts[1]) + np.minimum(parts[2], parts[3]) >= 2
-    X = pd.DataFrame(parts.T.astype(object), columns=list("abcdef"))
-    clf = tb.Classifier(4).fit(X, y)
     assert clf.choice_.rounds > 0
     assert clf.choice_.fade < 1
     module = {"__name__": "scorer"}

@@ -10,7 +10,7 @@ import pytest
 
 import tanbark as tb
 from databases import ASK, ENGINES, ask_frame
-from exported_models import CORRECTED, POOLED, learnt, rows
+from exported_models import CORRECTED, POOLED, learn_rule, learnt, rows
 
 
 @pytest.mark.filterwarnings("ignore::tanbark.errors.TanbarkWarning")
@@ -33,16 +33,9 @@ def test_complete_rows_have_the_probabilities_of_python_and_others_none(name, en
             assert line[1:] == (None,) * 4
 
 
-@cache
-def learn_rule():
-    parts = np.random.default_rng(0).integers(0, 3, (6, 300))
-    y = np.minimum(parts[0], parts[1]) + np.minimum(parts[2], parts[3]) >= 2
-    return tb.Classifier(4).fit(pd.DataFrame(parts.T.astype(object), columns=list("abcdef")), y)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_strong_correction_on_many_contexts(engine):
-    clf = learn_rule()
+    clf, _ = learn_rule()
     assert clf.choice_.rounds > 0
     rng = np.random.default_rng(1)
     new = pd.DataFrame(rng.integers(0, 3, (80, 6)).astype(object), columns=list("abcdef"))
@@ -50,18 +43,22 @@ def test_a_strong_correction_on_many_contexts(engine):
     assert np.array([line[:2] for line in found]) == pytest.approx(clf.predict_proba(new), abs=1e-9)
 
 
-def two_classes(n_rows, seed, *, missing=0.0):
-    """Return rows whose classes the columns determine together only; the last column is of no use."""
+def two_classes(n_rows, seed, *, missing=0.0, wrong=0.0):
+    """Return rows whose classes the columns determine together only; the last column is of no use.
+
+    Without wrong labels there is no end to the trees that pay.
+    """
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({f"x{k}": rng.normal(size=n_rows).round(2) for k in range(3)})
     X["word"], X["unread"] = rng.choice(list("abcdef"), n_rows), "always"
-    y = pd.Series(np.where((X.x0 * X.x1 > 0) ^ X.word.isin(["a", "d"]), "in", "out"), name="y")
-    return X.mask(rng.random(X.shape) < missing), y
+    inside = (X.x0 * X.x1 > 0) ^ X.word.isin(["a", "d"])
+    X = X.mask(rng.random(X.shape) < missing)
+    return X, pd.Series(np.where(inside ^ (rng.random(n_rows) < wrong), "in", "out"), name="y")
 
 
 @cache
 def learn_two_classes(missing=0.0, **options):
-    return tb.Classifier(3, **options).fit(*two_classes(500, 0, missing=missing))
+    return tb.Classifier(3, **options).fit(*two_classes(500, 0, missing=missing, wrong=0.05))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -102,8 +99,8 @@ def test_missing_values_of_columns_without_links_are_marginalised(engine):
 @cache
 def learn_many_states():
     rng = np.random.default_rng(0)
-    hidden = rng.integers(0, 60, 2000)
-    X = pd.DataFrame({f"x{k}": ((hidden + (rng.random(2000) < 0.2)) % 60).astype(str) for k in range(4)})
+    hidden = rng.integers(0, 60, 500)
+    X = pd.DataFrame({f"x{k}": ((hidden + (rng.random(500) < 0.2)) % 60).astype(str) for k in range(3)})
     return tb.NetworkEnsemble(2, 2).fit(X, hidden % 7), X
 
 
