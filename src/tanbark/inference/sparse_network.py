@@ -15,8 +15,8 @@ from tanbark.params.hierarchical.context_tree import ContextTree
 MOST_ENTRIES = 1 << 14  # entries, all classes together, of the largest factor of a row
 WORKSPACE = 1 << 19  # entries of all factors of a row
 LONG_ROWS = 256  # from so many rows on a prediction can be interrupted
-INTERPRETED = 400_000  # steps, of about a microsecond, that Python takes while a compiler would be waited for
-INCOMPLETE = 3_000_000  # steps of rows with missing values, whose kernel takes seconds to compile
+INTERPRETED = 60_000  # steps, of one to three microseconds, that Python takes while a compiler would be waited for
+INCOMPLETE = 1_000_000  # steps of rows with missing values, whose kernel takes seconds to compile
 MOST_SUMMED = 48  # missing columns of a row that are summed out; beyond, families leave out missing parents
 
 
