@@ -79,11 +79,14 @@ class Kernel:
             self._compiled = self._compiled or made  # another thread may have been first
         return self._compiled
 
-    def _dispatcher(self, **options: bool) -> Any:
+    def _dispatcher(self, *, inner: bool = False) -> Any:
         """Make a dispatcher of Numba; called by a kernel with a constant, it is not compiled for that value alone."""
         from numba import njit
         from numba.core.types.misc import unliteral
 
+        from tanbark.kernel_compiler import Inner, Outer
+
+        options = {"no_cpython_wrapper": True, "pipeline_class": Inner} if inner else {"pipeline_class": Outer}
         made = njit(nogil=True, error_model=self._error_model, **options)(self.py_func)
         resolve = made.get_call_template
         made.get_call_template = lambda types, keywords: resolve([unliteral(each) for each in types], keywords)
@@ -96,7 +99,7 @@ class Kernel:
         It becomes part of the other kernel, and is kept on disk with that one only.
         """
         if self._inner is None:
-            made = self._dispatcher(no_cpython_wrapper=True)
+            made = self._dispatcher(inner=True)
             self._inner = self._inner or made
         return getattr(self._inner, "_numba_type_")  # noqa: B009
 

@@ -15,7 +15,8 @@ from tanbark.params.hierarchical.context_tree import ContextTree
 MOST_ENTRIES = 1 << 14  # entries, all classes together, of the largest factor of a row
 WORKSPACE = 1 << 19  # entries of all factors of a row
 LONG_ROWS = 256  # from so many rows on a prediction can be interrupted
-INTERPRETED = 60_000  # steps, of about a microsecond, that Python takes while Numba would be imported
+INTERPRETED = 60_000  # steps, of one to three microseconds, that Python takes while a compiler would be waited for
+INCOMPLETE = 1_000_000  # steps of rows with missing values, whose kernel takes seconds to compile
 MOST_SUMMED = 48  # missing columns of a row that are summed out; beyond, families leave out missing parents
 
 
@@ -105,7 +106,7 @@ def log_likelihoods(network: SparseNetwork, codes: Codes, *, n_jobs: int | None 
 
     run_threads(add_complete, row_blocks(len(out), threads, smallest=256), threads, long=len(out) > LONG_ROWS)
     rows = np.flatnonzero(left)
-    run_incomplete = for_work(sparse_kernels.add_incomplete, plain * _times(network, codes[:, rows]), INTERPRETED)
+    run_incomplete = for_work(sparse_kernels.add_incomplete, plain * _times(network, codes[:, rows]), INCOMPLETE)
 
     def add_incomplete(low: int, high: int) -> None:
         space = np.empty(WORKSPACE)
@@ -117,7 +118,7 @@ def log_likelihoods(network: SparseNetwork, codes: Codes, *, n_jobs: int | None 
 
 def _times(network: SparseNetwork, codes: Codes) -> float:
     """Return how many complete rows take about as many steps in Python: more with every missing value of a row."""
-    if codes.shape[1] > INTERPRETED:
+    if codes.shape[1] > INCOMPLETE:
         return np.inf
     missing = (codes[: len(network.bounds) - 1] >= network.n_states[:-1, None]).sum(axis=0)
     return float((2.0 * 1.6 ** np.minimum(missing, 40)).sum())

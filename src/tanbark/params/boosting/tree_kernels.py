@@ -199,7 +199,7 @@ def part_rows(growing: Growing, order: Array, begin: int, end: int, split: Array
     """Move the rows that go left before the others, each part in its order; return where the right ones begin."""
     column = int(split[COLUMN])
     n_states, missing_left = growing.states[column], split[MISSING] == LEFT
-    others = np.empty(end - begin, order.dtype)
+    others = np.empty(end - begin, np.int32)
     place, n_others = begin, 0
     for i in range(begin, end):
         row = order[i]

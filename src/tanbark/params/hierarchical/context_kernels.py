@@ -82,18 +82,25 @@ def grow(
     each one, and ``contexts[level, row]``, -1 where a row has stopped.
     """
     # Idea: two passes over the rows per level, one that counts, one that numbers; a dense row of children for each
-    # context of the level above. Cost: O(rows x parents), and as many children as contexts times states.
+    # context of the level above. Cost: O(rows x parents), and as many children as contexts times states. Arrays are
+    # filled by loops: Numba compiles a function for each kind of np.full or np.concatenate, longer than this kernel.
     n_levels, n_rows = len(parents), codes.shape[1]
     levels = np.zeros(n_levels + 2, np.int64)
     starts = np.zeros(n_levels + 1, np.int64)
     levels[1] = 1
-    contexts = np.zeros((n_levels + 1, n_rows), np.int32)
-    above = np.zeros(n_rows * n_levels + 1, np.int32)
+    contexts = np.empty((n_levels + 1, n_rows), np.int32)
+    for row in range(n_rows):
+        contexts[0, row] = ROOT
+    above = np.empty(n_rows * n_levels + 1, np.int32)
+    above[ROOT] = ROOT
     children = np.empty(0, np.int32)
     for level in range(n_levels):
         first, n_states, found = levels[level], states[level], levels[level + 1]
         size = (levels[level + 1] - first) * n_states
-        new, rows = np.full(size, NONE, np.int32), np.zeros(size)
+        joined, rows = np.empty(starts[level] + size, np.int32), np.zeros(size)
+        for at in range(len(joined)):
+            joined[at] = children[at] if at < starts[level] else NONE
+        children, new = joined, joined[starts[level] :]
         values, here, below = codes[parents[level]], contexts[level], contexts[level + 1]
         needed = least if level > 0 else 0.0
         for row in range(n_rows):
@@ -113,7 +120,6 @@ def grow(
             below[row] = new[at]
         levels[level + 2] = found
         starts[level + 1] = starts[level] + size
-        children = np.concatenate((children, new))
     return children, starts, levels, above[: levels[n_levels + 1]].copy(), contexts
 
 

@@ -38,9 +38,13 @@ def shrink(rows: Array, above: Array, levels: Array) -> tuple[Array, Array, Arra
     # concentrations settle together.
     n_contexts, n_states = rows.shape
     n_levels = len(levels) - 2
-    counts, probabilities = rows.copy(), np.full((n_contexts, n_states), 1.0 / n_states)
-    totals, concentrations = np.zeros(n_contexts), np.full(n_levels + 1, 4.0)
-    concentrations[ROOT] = 0.5 * n_states
+    counts, probabilities = rows.copy(), np.empty((n_contexts, n_states))  # np.full would be compiled for each shape
+    for v in range(n_contexts):
+        for k in range(n_states):
+            probabilities[v, k] = 1.0 / n_states
+    totals, concentrations = np.zeros(n_contexts), np.zeros(n_levels + 1)
+    for level in range(n_levels + 1):
+        concentrations[level] = 0.5 * n_states if level == ROOT else 4.0
     steps, moved = np.zeros(n_levels + 1), np.zeros(n_levels + 1)
     starts, places, uppers = _cells_with_rows(rows, above)
     _add_up(counts.ravel(), starts, places, levels[n_levels], n_contexts, totals)
@@ -85,12 +89,15 @@ def _cells_with_rows(rows: Array, above: Array) -> tuple[Array, Array, Array]:
     ``places`` are their places among all (context, state), ``uppers`` those of the same state in the context above.
     """
     n_contexts, n_states = rows.shape
-    seen = np.zeros((n_contexts, n_states), np.bool_)
+    seen = np.empty((n_contexts, n_states), np.bool_)
+    for v in range(n_contexts):
+        for k in range(n_states):
+            seen[v, k] = rows[v, k] > 0.0
     n_cells = 0
     for v in range(n_contexts - 1, -1, -1):
         for k in range(n_states):
-            if seen[v, k] or rows[v, k] > 0.0:
-                seen[v, k] = seen[above[v], k] = True
+            if seen[v, k]:
+                seen[above[v], k] = True
                 n_cells += 1
     starts, at = np.zeros(n_contexts + 1, np.int64), 0
     places, uppers = np.empty(n_cells, np.int64), np.empty(n_cells, np.int64)
