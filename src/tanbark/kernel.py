@@ -84,10 +84,10 @@ class Kernel:
         from numba import njit
         from numba.core.types.misc import unliteral
 
-        from tanbark.kernel_compiler import Inner, Outer
+        from tanbark.kernel_compiler import pipeline
 
-        options = {"no_cpython_wrapper": True, "pipeline_class": Inner} if inner else {"pipeline_class": Outer}
-        made = njit(nogil=True, error_model=self._error_model, **options)(self.py_func)
+        options = {"no_cpython_wrapper": True} if inner else {}
+        made = njit(nogil=True, error_model=self._error_model, **options, **pipeline(inner=inner))(self.py_func)
         resolve = made.get_call_template
         made.get_call_template = lambda types, keywords: resolve([unliteral(each) for each in types], keywords)
         return made
