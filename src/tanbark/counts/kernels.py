@@ -18,6 +18,8 @@ from tanbark.kernel import instruction, kernel, tiered
 
 ROWS_AT_ONCE = 4096  # keys of so many rows stay in the first cache
 WORDS_AT_ONCE = 128  # at most 256: places among them are bytes
+NO_STATE = np.uint8(255)  # of a missing value, in columns whose states are packed
+EIGHT_ONES, LOW_SEVEN = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)  # of each byte
 
 
 class LabelledRows(NamedTuple):
@@ -52,35 +54,45 @@ def place_by_class(labels: Array, starts: Array, out: Array) -> None:
         following[labels[row]] += 1
 
 
-@tiered(lambda codes, place, first, n_states, *_: 8 * codes.shape[1] * n_states.sum())
+@tiered(lambda codes, place, first, n_states, *_: 4 * codes.shape[1] * n_states.sum())
 def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, words: Array, complete: Array) -> None:
     """Set, for every packed column and state, the bits of the rows in that state; mark columns that are complete.
 
-    ``words[first[column] + state]`` is the bitset of a state; row t has the bit ``place[t]``. Columns with a negative
-    ``first`` are left out. A missing value sets no bit.
+    ``words[first[column] + state]`` is the bitset of a state; row t has the bit ``place[t]``, or t where ``place`` is
+    empty. Columns with a negative ``first`` are left out. A missing value sets no bit.
     """
-    # The codes of a column are first put in the order of the bits, padded with a code that is no state;
-    # then each state compares 64 of them at a time. One scatter and n_states linear sweeps per column.
+    # The codes of a column are first put in the order of the bits, one to a byte, where a missing value is NO_STATE;
+    # then each state compares eight of them at a time. One scatter and n_states linear sweeps per column.
     n_columns, n_rows = codes.shape
-    n_words = words.shape[1]
-    placed = np.empty(WORD_BITS * n_words, codes.dtype)
+    placed, scattered = np.full(WORD_BITS * words.shape[1], NO_STATE, np.uint8), len(place) > 0
+    eights = placed.view(np.uint64)
     for column in range(n_columns):
         if first[column] < 0:
             continue
-        missing = 0
-        placed[:] = n_states[column]
+        states, missing = n_states[column], 0
         for row in range(n_rows):
-            placed[place[row]] = codes[column, row]
-            missing += codes[column, row] >= n_states[column]
+            code = codes[column, row]
+            known = code < states
+            placed[place[row] if scattered else row] = code if known else NO_STATE
+            missing += not known
         complete[column] = missing == 0
-        for state in range(n_states[column]):
+        for state in range(states):
+            wanted = EIGHT_ONES * np.uint64(state)
             bitset = words[first[column] + state]
-            for word in range(n_words):
-                rows = placed[WORD_BITS * word : WORD_BITS * (word + 1)]
+            for word in range(len(bitset)):
                 found = np.uint64(0)
-                for row in range(WORD_BITS):
-                    found |= np.uint64(rows[row] == state) << np.uint64(row)
+                for k in range(8):
+                    found |= equal_bytes(eights[8 * word + k] ^ wanted) << np.uint64(8 * k)
                 bitset[word] = found
+
+
+@kernel
+def equal_bytes(differs: Any) -> Any:
+    """Return the bytes of a word that are 0, as the lowest eight bits (Warren 2012, Hacker's Delight, section 6-1)."""
+    zero = ~(((differs & LOW_SEVEN) + LOW_SEVEN) | differs | LOW_SEVEN) >> np.uint64(7)
+    zero |= zero >> np.uint64(7)
+    zero |= zero >> np.uint64(14)
+    return (zero | zero >> np.uint64(28)) & np.uint64(255)
 
 
 @tiered(lambda words, *_: words.size)

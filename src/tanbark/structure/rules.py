@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,9 +39,9 @@ def make_rules(
         check_count("max_parents", max_parents)
     fixed = arc_mask("required", required, schema.names)
     barred = arc_mask("forbidden", forbidden, schema.names)
-    both = np.argwhere(fixed & barred)
-    if len(both):
-        x, y = both[0]
+    both = fixed & barred
+    if both.any():
+        x, y = np.argwhere(both)[0]
         msg = f"The arc {(schema.names[x], schema.names[y])} is both required and forbidden. Take it out of one list."
         raise OptionError(msg)
     given = start.arcs() if isinstance(start, Dag) else () if start is None else start
@@ -50,7 +49,8 @@ def make_rules(
     if begin.any():
         make_dag(schema.names, begin)  # raises if there is a cycle
     varied = np.array(schema.cardinalities) > 1
-    allowed = varied[:, None] & varied & ~np.eye(len(varied), dtype=bool) & ~barred
+    allowed = varied[:, None] & varied & ~barred
+    allowed.flat[:: len(varied) + 1] = False  # the diagonal
     return Rules(schema.names, allowed, fixed, len(varied) if max_parents is None else int(max_parents)), begin
 
 
@@ -96,9 +96,11 @@ def parents_in(arcs: Bools) -> list[tuple[int, ...]]:
     >>> parents_in(np.array([[False, True, True], [False, False, True], [False, False, False]]))
     [(), (0,), (0, 1)]
     """
-    child, parent = np.nonzero(arcs.T)
-    ends, found = np.searchsorted(child, np.arange(len(arcs) + 1)).tolist(), parent.tolist()
-    return [tuple(found[low:high]) for low, high in pairwise(ends)]
+    found: list[list[int]] = [[] for _ in range(len(arcs))]
+    children, parents = arcs.T.nonzero()
+    for child, parent in zip(children.tolist(), parents.tolist(), strict=True):
+        found[child].append(parent)
+    return [tuple(mine) for mine in found]
 
 
 def find_column(option: str, column: object, names: tuple[str, ...]) -> int:

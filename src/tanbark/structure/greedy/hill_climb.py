@@ -20,7 +20,7 @@ from tanbark.structure.greedy.anytime import OrderSearch
 from tanbark.structure.greedy.cpdag import ClassClimb
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.moves import KINDS, REVERSE, MovingGraph
-from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order, fits_lists
+from tanbark.structure.greedy.parent_sets import ParentSets, fits_lists
 from tanbark.structure.result import Learnt
 from tanbark.structure.rules import MAX_CELLS, Arcs, Rules, make_dag, make_rules, seeded
 from tanbark.structure.trace import History, Trace
@@ -173,26 +173,22 @@ def _search_orders(
         return ascend(other, Trace(shown=False), deadline=deadline)[1]
 
     sets = ParentSets(gains, rules)
+    orders = OrderSearch(sets, rules, start, elsewhere, rng)
     if sets.counter is None:
         state = GraphClimb(gains, rules, start)
         trace.add(state.score, "start", 1, 0.0)
-        _, arcs = ascend(state, trace, deadline=deadline)
-        sets.absorb()
-        order = ancestral_order(arcs)
-    else:
-        arcs, order = sets.climb(start, trace, deadline)
-    orders = OrderSearch(sets, arcs, order, elsewhere, rng)
+        orders.begin_after(ascend(state, trace, deadline=deadline)[1])
     orders.run(walk.rounds, deadline, trace)
     for _ in range(walk.restarts):
         if perf_counter() > deadline:
             break
         begun = perf_counter()
         state = GraphClimb(gains, rules, orders.arcs).perturb(walk.perturbation, rng)
-        orders.enter(state.arcs)
+        orders.begin_again(state.arcs)
         trace.add(state.score, "restart", 1, perf_counter() - begun)
         orders.run(walk.rounds, deadline, trace)
     trace.end()
-    return Learnt(make_dag(rules.names, orders.arcs), sets.score(orders.arcs), History(trace.steps))
+    return Learnt(make_dag(rules.names, orders.arcs), orders.score(), History(trace.steps))
 
 
 def _ascend(state: GraphClimb, walk: Walk, trace: Trace, deadline: float) -> tuple[float, Bools]:
