@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,38 @@ def generator(random_state: Any) -> np.random.Generator:
         raise OptionError(msg) from error
 
 
-def seeded(random_state: Any) -> np.random.Generator:
-    """Make a generator as :func:`generator` does, with the seed 0 for None, so that a search is repeatable."""
-    return generator(0 if random_state is None else random_state)
+class Draws:
+    """Random numbers of a search, repeatable: the seed is 0 for None.
+
+    Making a generator takes longer than a small search: a seed's first word is kept, and a generator made later.
+
+    >>> draws, again = Draws(3), np.random.default_rng(3)
+    >>> draws.word() == again.bit_generator.random_raw(), draws.generator.integers(9) == again.integers(9)
+    (True, True)
+    """
+
+    def __init__(self, random_state: Any) -> None:
+        self._seed = 0 if random_state is None else random_state if type(random_state) is int else None
+        self._made = None if self._seed is not None else generator(random_state)
+        self._begun = False  # whether the first word of the seed was drawn
+
+    @property
+    def generator(self) -> np.random.Generator:
+        """The generator, after the words that were drawn."""
+        if self._made is None:
+            self._made = generator(self._seed)
+            if self._begun:
+                self._made.bit_generator.random_raw()
+        return self._made
+
+    def word(self) -> int:
+        """Draw 64 random bits."""
+        if self._made is not None or self._seed is None or self._begun:
+            return int(self.generator.bit_generator.random_raw())
+        self._begun = True
+        return _first_word(self._seed)
+
+
+@lru_cache(1024)
+def _first_word(seed: int) -> int:
+    return int(generator(seed).bit_generator.random_raw())

@@ -7,11 +7,11 @@ from time import perf_counter
 
 import numpy as np
 
-from tanbark.arrays import Bools
+from tanbark.arrays import Bools, Floats
 from tanbark.machine import run_here, run_threads
 from tanbark.structure.greedy.moves import KINDS, reachable
 from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order, pack_parents, unpack_parents
-from tanbark.structure.rules import Rules
+from tanbark.structure.rules import Draws, Rules
 from tanbark.structure.trace import Trace
 
 STEPS_AT_ONCE = 1024  # that are made before they are reported
@@ -42,14 +42,14 @@ class OrderSearch:
 
     def __init__(
         self, sets: ParentSets, rules: Rules, start: Bools, elsewhere: Callable[[Bools], Bools],
-        rng: np.random.Generator,
+        draws: Draws,
     ) -> None:  # fmt: skip
         from tanbark.structure.greedy.kernels import climb_kernels, search_kernels
 
         n = len(start)
         self._sets, self._names, self._elsewhere = sets, rules.names, elsewhere
         graph = climb_kernels.Climb(
-            start.copy(), start.copy(), np.empty((n, n)), np.full(n, np.nan), pack_parents(start), np.ones(n, bool),
+            start.copy(), start.copy(), np.empty((n, n)), _filled(n, np.nan), pack_parents(start), np.ones(n, bool),
             np.empty((n, n)),
         )  # fmt: skip
         if start.any() and sets.counter is not None:
@@ -57,10 +57,10 @@ class OrderSearch:
             other = np.flatnonzero((start != rules.fixed).any(axis=0))
             graph.score[other] = sets.family_scores(start, other)
         order, best, chosen, wanted = np.empty((4, n), np.int64)
-        random = np.array([rng.bit_generator.random_raw() | 1], np.uint64)  # never 0, where xorshift would stay
-        state, score = np.zeros(5, np.int64), np.full(2, -np.inf)
+        random = np.array([draws.word() | 1], np.uint64)  # never 0, where xorshift would stay
+        state, score = np.zeros(5, np.int64), _filled(2, -np.inf)
         state[search_kernels.IDLE] = -1
-        final = np.full(n if sets.scores_graphs else 0, np.nan)
+        final = _filled(n if sets.scores_graphs else 0, np.nan)
         self._task = search_kernels.Search(graph, order, best, chosen, wanted, state, score, random, final)
         self._log = climb_kernels.Log(np.empty((STEPS_AT_ONCE, 4), np.int64), np.empty(STEPS_AT_ONCE))
 
@@ -132,3 +132,10 @@ class OrderSearch:
         if not found or np.isnan(found[0]):
             found = self._sets.family_scores(self.arcs)
         return float(sum(found))
+
+
+def _filled(n: int, value: float) -> Floats:
+    """Return an array of one value, sooner than by ``np.full``."""
+    made = np.empty(n)
+    made.fill(value)
+    return made
