@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+ENOUGH = 0.1  # seconds of the processor, of all rounds where there are several
+
 
 def _frame(codes: np.ndarray) -> Any:
     import pandas as pd
@@ -57,7 +59,7 @@ def pgmpy(codes: np.ndarray, score: str) -> Callable[[], list[tuple[str, str]]]:
 def main(name: str, path: str, score: str, rounds: str) -> None:
     run = {"pybnesian": pybnesian, "pyagrum": pyagrum, "pgmpy": pgmpy}[name](np.load(path), score)
     seconds, cpu_seconds = [], []
-    for _ in range(int(rounds)):
+    while len(seconds) < int(rounds) or (int(rounds) > 1 and sum(cpu_seconds) < ENOUGH):
         start, cpu_start = time.perf_counter(), time.process_time()
         arcs = run()
         seconds.append(time.perf_counter() - start)

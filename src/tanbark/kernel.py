@@ -79,15 +79,12 @@ class Kernel:
             self._compiled = self._compiled or made  # another thread may have been first
         return self._compiled
 
-    def _dispatcher(self, *, inner: bool = False) -> Any:
+    def _dispatcher(self, **options: bool) -> Any:
         """Make a dispatcher of Numba; called by a kernel with a constant, it is not compiled for that value alone."""
         from numba import njit
         from numba.core.types.misc import unliteral
 
-        from tanbark.kernel_compiler import pipeline
-
-        options = {"no_cpython_wrapper": True} if inner else {}
-        made = njit(nogil=True, error_model=self._error_model, **options, **pipeline(inner=inner))(self.py_func)
+        made = njit(nogil=True, error_model=self._error_model, **options)(self.py_func)
         resolve = made.get_call_template
         made.get_call_template = lambda types, keywords: resolve([unliteral(each) for each in types], keywords)
         return made
@@ -99,7 +96,7 @@ class Kernel:
         It becomes part of the other kernel, and is kept on disk with that one only.
         """
         if self._inner is None:
-            made = self._dispatcher(inner=True)
+            made = self._dispatcher(no_cpython_wrapper=True)
             self._inner = self._inner or made
         return getattr(self._inner, "_numba_type_")  # noqa: B009
 

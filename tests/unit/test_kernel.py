@@ -5,7 +5,6 @@ import pickle
 import pytest
 
 from tanbark import kernel as kernels
-from tanbark import kernel_compiler
 from tanbark.kernel import for_work, interpreted, kernel, tiered
 
 
@@ -33,14 +32,6 @@ def test_a_kernel_is_pickled_by_its_name():
 def test_a_kernel_calls_compiled_kernels():
     assert _add_doubles(1, 2) == 6
     assert _add_doubles.py_func(1, 2) == 6
-
-
-@pytest.mark.parametrize("tried", [(), ("0.",)])
-def test_nested_kernels_are_compiled_together_where_the_release_of_numba_was_tried(monkeypatch, tried):
-    monkeypatch.setattr(kernel_compiler, "TRIED", tried)
-    assert bool(kernel_compiler.pipeline(inner=True)) is bool(tried)
-    monkeypatch.setattr(_double, "_inner", None)
-    assert kernel(_add_doubles.py_func)._dispatcher()(1, 2) == 6
 
 
 def test_small_work_is_done_in_python_until_there_was_much_of_it(monkeypatch):

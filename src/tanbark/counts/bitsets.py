@@ -6,6 +6,7 @@ AND and popcount over the words of one segment. A missing value sets no bit in a
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ WORD_BITS = 64
 ALL_ROWS = 0  # the bitset that holds every row
 NO_BITSETS = -1
 MOST_SHORT = 1 << 31  # rows whose places are short numbers
+EVERY_BIT = np.uint64((1 << WORD_BITS) - 1)
 
 
 class Bitsets(NamedTuple):
@@ -66,22 +68,28 @@ def pack(
     from tanbark.counts import kernels
 
     n_columns, n_rows = codes.shape
-    sizes = np.array([n_rows]) if labels is None else np.bincount(labels, minlength=n_labels)
-    segments = np.concatenate([[0], np.cumsum(-(-sizes // WORD_BITS))]).astype(np.int64)
-    place = np.arange(n_rows, dtype=np.uint32 if n_rows < MOST_SHORT else np.int64)
+    sizes = [n_rows] if labels is None else np.bincount(labels, minlength=n_labels).tolist()
+    segments = np.array([0, *accumulate(-(-size // WORD_BITS) for size in sizes)], np.int64)
+    place = np.arange(0 if labels is None else n_rows, dtype=np.uint32 if n_rows < MOST_SHORT else np.int64)
     if labels is not None:
         shifts = WORD_BITS * segments[:-1] - (np.cumsum(sizes) - sizes)
         place[np.argsort(labels, kind="stable")] = place + np.repeat(shifts, sizes).astype(place.dtype)
     held = np.where(n_states <= max_states, n_states, 0)
-    first = np.where(held > 0, 1 + np.cumsum(held) - held, NO_BITSETS)
-    words = np.zeros((1 + int(held.sum()), int(segments[-1])), np.uint64)
+    ends = 1 + held.cumsum()
+    first = np.where(held > 0, ends - held, NO_BITSETS)
+    words = np.zeros((int(ends[-1]) if n_columns else 1, int(segments[-1])), np.uint64)
     complete = np.zeros(n_columns, np.int64)
-    every = np.zeros((1, n_rows), codes.dtype), np.zeros(1, np.int64), np.ones(1, np.int64)
-    kernels.pack_bits(every[0], place, every[1], every[2], words, np.zeros(1, np.int64))
+    for size, low in zip(sizes, segments.tolist(), strict=False):
+        whole, rest = divmod(size, WORD_BITS)
+        words[ALL_ROWS, low : low + whole] = EVERY_BIT
+        if rest:
+            words[ALL_ROWS, low + whole] = (1 << rest) - 1
 
     def work(low: int, high: int) -> None:
         kernels.pack_bits(codes[low:high], place, first[low:high], n_states[low:high], words, complete[low:high])
 
-    parts = 4 * threads if threads > 1 else 1
-    run_threads(work, blocks(n_columns, max(1, -(-n_columns // parts))), threads)
+    if threads > 1:
+        run_threads(work, blocks(n_columns, max(1, -(-n_columns // (4 * threads)))), threads)
+    else:
+        work(0, n_columns)
     return Bitsets(words, first, n_states, complete, segments)

@@ -18,6 +18,8 @@ from tanbark.kernel import instruction, kernel, tiered
 
 ROWS_AT_ONCE = 4096  # keys of so many rows stay in the first cache
 WORDS_AT_ONCE = 128  # at most 256: places among them are bytes
+NO_STATE = np.uint8(255)  # above the states of every packed column
+EIGHT_ONES, LOW_SEVEN = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)  # of each byte
 
 
 class LabelledRows(NamedTuple):
@@ -43,36 +45,50 @@ def popcount(typing: Any, word: Any) -> Any:
     return types.uint64(types.uint64), build
 
 
-@tiered(lambda codes, place, first, n_states, *_: 8 * codes.shape[1] * n_states.sum())
+@tiered(lambda codes, place, first, n_states, *_: 4 * codes.shape[1] * n_states.sum())
 def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, words: Array, complete: Array) -> None:
     """Set, for every packed column and state, the bits of the rows in that state; mark columns that are complete.
 
-    ``words[first[column] + state]`` is the bitset of a state; row t has the bit ``place[t]``. Columns with a negative
-    ``first`` are left out. A missing value sets no bit.
+    ``words[first[column] + state]`` is the bitset of a state; row t has the bit ``place[t]``, or t where ``place`` is
+    empty. Columns with a negative ``first`` are left out. A missing value sets no bit.
     """
-    # The codes of a column are first put in the order of the bits, padded with a code that is no state;
-    # then each state compares 64 of them at a time. One scatter and n_states linear sweeps per column.
+    # The codes of a column are first put in the order of the bits, one to a byte, padded with a code that is no state;
+    # then each state compares eight of them at a time. One scatter and n_states linear sweeps per column.
     n_columns, n_rows = codes.shape
-    n_words = words.shape[1]
-    placed = np.empty(WORD_BITS * n_words, codes.dtype)
+    placed, scattered = np.full(WORD_BITS * words.shape[1], NO_STATE, np.uint8), len(place) > 0
+    eights = placed.view(np.uint64)
     for column in range(n_columns):
         if first[column] < 0:
             continue
         values, states, missing = codes[column], n_states[column], 0
-        placed[:] = states
-        for row in range(n_rows):
-            placed[place[row]] = values[row]
-        for row in range(n_rows):  # apart from the scatter, so that many are compared at once
-            missing += values[row] >= states
+        if scattered:
+            for row in range(n_rows):
+                placed[place[row]] = min(values[row], NO_STATE)
+            for row in range(n_rows):  # apart from the scatter, so that many are compared at once
+                missing += values[row] >= states
+        else:
+            for row in range(n_rows):
+                known = values[row] < states
+                placed[row] = values[row] if known else NO_STATE
+                missing += not known
         complete[column] = missing == 0
-        for state in range(n_states[column]):
+        for state in range(states):
+            wanted = EIGHT_ONES * np.uint64(state)
             bitset = words[first[column] + state]
-            for word in range(n_words):
-                rows = placed[WORD_BITS * word : WORD_BITS * (word + 1)]
+            for word in range(len(bitset)):
                 found = np.uint64(0)
-                for row in range(WORD_BITS):
-                    found |= np.uint64(rows[row] == state) << np.uint64(row)
+                for k in range(8):
+                    found |= equal_bytes(eights[8 * word + k] ^ wanted) << np.uint64(8 * k)
                 bitset[word] = found
+
+
+@kernel
+def equal_bytes(differs: Any) -> Any:
+    """Return the bytes of a word that are 0, as the lowest eight bits (Warren 2012, Hacker's Delight, section 6-1)."""
+    zero = ~(((differs & LOW_SEVEN) + LOW_SEVEN) | differs | LOW_SEVEN) >> np.uint64(7)
+    zero |= zero >> np.uint64(7)
+    zero |= zero >> np.uint64(14)
+    return (zero | zero >> np.uint64(28)) & np.uint64(255)
 
 
 @tiered(lambda words, *_: words.size)

@@ -67,9 +67,12 @@ class MemoryCounts(CountEngine):
     def packed_rows(self) -> PackedRows | None:
         """Return complete rows that are few enough for one kernel to count them sooner than it could ask; else None."""
         codes, weights = self.table.codes, self.table.weights
-        if codes.size > MAX_PACKED or (codes.max(axis=1, initial=0) >= self._states).any():
+        if codes.size > MAX_PACKED:
             return None
         bitsets = self._plain_bitsets
+        rest = np.flatnonzero(bitsets.complete == 0)  # are not complete, or not packed
+        if len(rest) and (codes[rest].max(axis=1, initial=0) >= self._states[rest]).any():
+            return None
         codes = np.ascontiguousarray(codes)
         return PackedRows(
             codes, np.zeros(0) if weights is None else weights, bitsets.words, bitsets.first, self._states

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,9 @@ def make_rules(
         check_count("max_parents", max_parents)
     fixed = arc_mask("required", required, schema.names)
     barred = arc_mask("forbidden", forbidden, schema.names)
-    both = np.argwhere(fixed & barred)
-    if len(both):
-        x, y = both[0]
+    both = fixed & barred
+    if both.any():
+        x, y = np.argwhere(both)[0]
         msg = f"The arc {(schema.names[x], schema.names[y])} is both required and forbidden. Take it out of one list."
         raise OptionError(msg)
     given = start.arcs() if isinstance(start, Dag) else () if start is None else start
@@ -50,7 +50,8 @@ def make_rules(
     if begin.any():
         make_dag(schema.names, begin)  # raises if there is a cycle
     varied = np.array(schema.cardinalities) > 1
-    allowed = varied[:, None] & varied & ~np.eye(len(varied), dtype=bool) & ~barred
+    allowed = varied[:, None] & varied & ~barred
+    allowed.flat[:: len(varied) + 1] = False  # the diagonal
     return Rules(schema.names, allowed, fixed, len(varied) if max_parents is None else int(max_parents)), begin
 
 
@@ -96,9 +97,11 @@ def parents_in(arcs: Bools) -> list[tuple[int, ...]]:
     >>> parents_in(np.array([[False, True, True], [False, False, True], [False, False, False]]))
     [(), (0,), (0, 1)]
     """
-    child, parent = np.nonzero(arcs.T)
-    ends, found = np.searchsorted(child, np.arange(len(arcs) + 1)).tolist(), parent.tolist()
-    return [tuple(found[low:high]) for low, high in pairwise(ends)]
+    found: list[list[int]] = [[] for _ in range(len(arcs))]
+    children, parents = arcs.T.nonzero()
+    for child, parent in zip(children.tolist(), parents.tolist(), strict=True):
+        found[child].append(parent)
+    return [tuple(mine) for mine in found]
 
 
 def find_column(option: str, column: object, names: tuple[str, ...]) -> int:
@@ -133,6 +136,38 @@ def generator(random_state: Any) -> np.random.Generator:
         raise OptionError(msg) from error
 
 
-def seeded(random_state: Any) -> np.random.Generator:
-    """Make a generator as :func:`generator` does, with the seed 0 for None, so that a search is repeatable."""
-    return generator(0 if random_state is None else random_state)
+class Draws:
+    """Random numbers of a search, repeatable: the seed is 0 for None.
+
+    Making a generator takes longer than a small search: a seed's first word is kept, and a generator made later.
+
+    >>> draws, again = Draws(3), np.random.default_rng(3)
+    >>> draws.word() == again.bit_generator.random_raw(), draws.generator.integers(9) == again.integers(9)
+    (True, True)
+    """
+
+    def __init__(self, random_state: Any) -> None:
+        self._seed = 0 if random_state is None else random_state if type(random_state) is int else None
+        self._made = None if self._seed is not None else generator(random_state)
+        self._begun = False  # whether the first word of the seed was drawn
+
+    @property
+    def generator(self) -> np.random.Generator:
+        """The generator, after the words that were drawn."""
+        if self._made is None:
+            self._made = generator(self._seed)
+            if self._begun:
+                self._made.bit_generator.random_raw()
+        return self._made
+
+    def word(self) -> int:
+        """Draw 64 random bits."""
+        if self._made is not None or self._seed is None or self._begun:
+            return int(self.generator.bit_generator.random_raw())
+        self._begun = True
+        return _first_word(self._seed)
+
+
+@lru_cache(1024)
+def _first_word(seed: int) -> int:
+    return int(generator(seed).bit_generator.random_raw())

@@ -17,7 +17,7 @@ from tanbark.structure.constraint.values import GTest, as_test
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.hill_climb import Walk, search
 from tanbark.structure.result import Learnt
-from tanbark.structure.rules import MAX_CELLS, generator, make_rules
+from tanbark.structure.rules import MAX_CELLS, Draws, make_rules
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _learn(
         begin[target, :target] = fixed[target, :target] = True
     rules = replace(rules, allowed=allowed, fixed=fixed)
     gains = Gains(counts, criterion, ess=ess, allowed=allowed, max_cells=max_cells)
-    found = search(gains, rules, begin, walk, generator(None))
+    found = search(gains, rules, begin, walk, Draws(None))
     dag = found.dag
     if given_class:
         inner = [tuple(p for p in parents if p != target) for parents in dag.parents[:target]]

@@ -1,4 +1,4 @@
-"""Anytime search over orders of the columns, by a growing list of scored parent sets."""
+"""Anytime search for the best graph: hill climbing, then rounds over orders by a growing list of scored parent sets."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from time import perf_counter
 
 import numpy as np
 
-from tanbark.arrays import TIE, Bools, Integers
-from tanbark.machine import run_threads
-from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order
+from tanbark.arrays import Bools, Floats
+from tanbark.machine import run_here, run_threads
+from tanbark.structure.greedy.moves import KINDS, reachable
+from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order, pack_parents, unpack_parents
+from tanbark.structure.rules import Draws, Rules
 from tanbark.structure.trace import Trace
 
-PERTURBATIONS = 10  # of the best order, in a round
-STRENGTH = 4  # most columns that a perturbation moves; rounds in vain add to it
-STAY, STRAY = 4, 4  # rounds in vain near the best order before one from another graph, and from there before returning
+STEPS_AT_ONCE = 1024  # that are made before they are reported
+WHILE = 1 << 25  # codes that a kernel looks at before a pause; less than a tenth of a second
 
 
 class OrderSearch:
-    """Rounds of search for the best graph among all combinations of the parent sets scored so far.
+    """Hill climbing, then rounds of search for the best graph among all combinations of the parent sets scored so far.
 
     An order of the columns allows each its best parent set among the columns before it, so that the best graph is a
     matter of the order alone. The order is improved by moving one column at a time to the place where the score
@@ -29,6 +30,9 @@ class OrderSearch:
     order does not allow. After some rounds in vain the search goes on from another graph, which ``elsewhere`` returns
     given the best one; it returns to the best order after some more.
 
+    All of it is one kernel, which returns to report its steps, and where lists are full or it needs what it cannot
+    count: without rows in memory it begins after the climb, and asks for the neighbours of parent sets.
+
     Notes
     -----
     Teyssier and Koller (2005), Ordering-based search; Lee and van Beek (2017), Metaheuristics for score-and-search
@@ -37,86 +41,101 @@ class OrderSearch:
     """
 
     def __init__(
-        self, sets: ParentSets, arcs: Bools, order: Integers, elsewhere: Callable[[Bools], Bools],
-        rng: np.random.Generator,
+        self, sets: ParentSets, rules: Rules, start: Bools, elsewhere: Callable[[Bools], Bools],
+        draws: Draws,
     ) -> None:  # fmt: skip
-        self._sets, self._order, self._elsewhere = sets, order, elsewhere
-        self._state = np.array([rng.bit_generator.random_raw() | 1], np.uint64)  # never 0, where xorshift would stay
-        self._least = TIE * max(1.0, abs(sets.floor()))
-        self.score, self.arcs, self._best = -np.inf, arcs, self._order
+        from tanbark.structure.greedy.kernels import climb_kernels, search_kernels
+
+        n = len(start)
+        self._sets, self._names, self._elsewhere = sets, rules.names, elsewhere
+        graph = climb_kernels.Climb(
+            start.copy(), start.copy(), np.empty((n, n)), _filled(n, np.nan), pack_parents(start), np.ones(n, bool),
+            np.empty((n, n)),
+        )  # fmt: skip
+        if start.any() and sets.counter is not None:
+            graph.reach[:] = reachable(start)
+            other = np.flatnonzero((start != rules.fixed).any(axis=0))
+            graph.score[other] = sets.family_scores(start, other)
+        order, best, chosen, wanted = np.empty((4, n), np.int64)
+        random = np.array([draws.word() | 1], np.uint64)  # never 0, where xorshift would stay
+        state, score = np.zeros(5, np.int64), _filled(2, -np.inf)
+        state[search_kernels.IDLE] = -1
+        final = _filled(n if sets.scores_graphs else 0, np.nan)
+        self._task = search_kernels.Search(graph, order, best, chosen, wanted, state, score, random, final)
+        self._log = climb_kernels.Log(np.empty((STEPS_AT_ONCE, 4), np.int64), np.empty(STEPS_AT_ONCE))
+
+    @property
+    def arcs(self) -> Bools:
+        """The best graph so far."""
+        return unpack_parents(self._task.graph.mask)
 
     def run(self, patience: float, deadline: float, trace: Trace) -> None:
         """Search until ``patience`` rounds in a row find nothing better, or a deadline; ``arcs`` is the best graph."""
-        self._grow(0, STRENGTH, deadline, trace)
-        idle = 0
-        while idle < patience and perf_counter() < deadline:
-            before, turn = self.score, idle % (STAY + STRAY)
-            if idle and turn == 0:
-                self._order = self._best
-            elif turn == STAY:
-                self.enter(self._elsewhere(self.arcs))
-            chosen = self._grow(PERTURBATIONS, STRENGTH + turn, deadline, trace)
-            idle = 0 if self.score > before else idle + 1
-            if idle < patience:
-                self._expand_promising(chosen)
+        from tanbark.structure.greedy.kernels.climb_kernels import DONE, FULL
+        from tanbark.structure.greedy.kernels.search_kernels import ASKED, LOST, search
 
-    def enter(self, arcs: Bools) -> None:
-        """Go on from the order of a graph, with what was counted on the way to it."""
-        self._sets.absorb()
-        self._order = ancestral_order(arcs)
-
-    def _expand_promising(self, chosen: Integers) -> None:
-        """Count the neighbours of the best parent set of each column that its order does not allow."""
-        from tanbark.structure.greedy.kernels import climb_kernels as kernels
-        from tanbark.structure.greedy.kernels.set_kernels import list_promising
-
-        sets = self._sets
-        if sets.counter is None:
-            sets.expand_rows(list_promising(sets.lists, chosen))
-            return
+        sets, begun = self._sets, perf_counter()
         while True:
-            call = (sets.counter, sets.lists, chosen)
-            (fitted,) = run_threads(kernels.expand_promising, [call], 1, long=sets.is_long)
-            if fitted:
+            most = WHILE if begun <= deadline else 0
+            call = (sets.counter, sets.lists, self._task, self._log, patience, most)
+            if sets.is_long:
+                ((why, steps),) = run_threads(search, [call], 1, long=True)
+            else:
+                why, steps = run_here(search, *call)
+            now = perf_counter()
+            self._report(steps, (now - begun) / max(steps, 1), trace)
+            if why == DONE or now > deadline:
                 return
-            sets.widen()
+            if why == FULL:
+                sets.widen()
+            elif why == ASKED:
+                sets.expand_rows(self._task.wanted)
+            elif why == LOST:
+                self._enter(self._elsewhere(self.arcs))
+            begun = now
 
-    def _grow(self, perturbations: int, strength: int, deadline: float, trace: Trace) -> Integers:
-        """Search the orders, count the neighbours of newly chosen parent sets, and repeat until none is new."""
-        sets = self._sets
-        while True:
-            begun = perf_counter()
-            total, chosen, done = self._search(perturbations, strength)
-            if total > self.score + self._least:
-                after = sets.arcs(chosen)
-                changed = int((after != self.arcs).any(axis=0).sum())
-                self.score = float(sets.lists.score[np.arange(len(chosen)), chosen].sum())
-                self.arcs, self._best = after, self._order
-                scored = int(sets.lists.size.sum())
-                trace.add(self.score, f"new parents of {changed} columns", scored, perf_counter() - begun)
-            if done or perf_counter() > deadline:
-                return chosen
-            if sets.counter is None:
-                known = sets.lists.counted[np.arange(len(chosen)), chosen]
-                sets.expand_rows(np.where(known, -1, chosen))
-            perturbations = 0
+    def _report(self, steps: int, seconds: float, trace: Trace) -> None:
+        """Report the steps of a kernel."""
+        from tanbark.structure.greedy.kernels.search_kernels import NEW_PARENTS, START
 
-    def _search(self, perturbations: int, strength: int) -> tuple[float, Integers, bool]:
-        """Search the orders; return the score and the sets of the best one, and whether none of these is new.
+        log, names = self._log, self._names
+        for (kind, x, y, tried), score in zip(log.steps[:steps].tolist(), log.scores[:steps].tolist(), strict=True):
+            if kind == START:
+                move = "start"
+            elif kind == NEW_PARENTS:
+                move = f"new parents of {x} columns"
+            else:
+                move = f"{KINDS[kind]} {names[x]} -> {names[y]}"
+            trace.add(score, move, tried, seconds)
 
-        Sets are counted on the way where a kernel can.
-        """
-        from tanbark.structure.greedy.kernels import climb_kernels, order_kernels
+    def begin_after(self, arcs: Bools) -> None:
+        """Begin with the rounds, after a climb to a graph by tables that were asked for."""
+        self._task.graph.mask[:] = pack_parents(arcs)
+        self.begin_again(arcs)
 
-        sets = self._sets
-        call = (sets.lists, self._order, perturbations, strength, self._least, self._state)
-        if sets.counter is None:
-            ((total, self._order, chosen),) = run_threads(order_kernels.search_orders, [call], 1, long=True)
-            done = bool(sets.lists.counted[np.arange(len(chosen)), chosen].all())
-            return float(total), np.asarray(chosen), done
-        more = (sets.counter, *call)
-        ((why, total, self._order, chosen),) = run_threads(climb_kernels.grow, [more], 1, long=sets.is_long)
-        found = float(total), np.asarray(chosen), why == climb_kernels.DONE
-        if why == climb_kernels.FULL:
-            sets.widen()
-        return found
+    def begin_again(self, arcs: Bools) -> None:
+        """Begin another search from the order of a graph, with what was counted on the way to it."""
+        from tanbark.structure.greedy.kernels import search_kernels as kernels
+
+        state = self._task.state
+        state[kernels.STAGE], state[kernels.IDLE], state[kernels.PERTURBATIONS] = kernels.GROW, -1, 0
+        self._task.final[:] = np.nan
+        self._enter(arcs)
+
+    def _enter(self, arcs: Bools) -> None:
+        self._sets.absorb()
+        self._task.order[:] = ancestral_order(arcs)
+
+    def score(self) -> float:
+        """Score the best graph anew, to the same last digit by all engines; few rows are counted by the kernel."""
+        found: list[float] = self._task.final.tolist()
+        if not found or np.isnan(found[0]):
+            found = self._sets.family_scores(self.arcs)
+        return float(sum(found))
+
+
+def _filled(n: int, value: float) -> Floats:
+    """Return an array of one value, sooner than by ``np.full``."""
+    made = np.empty(n)
+    made.fill(value)
+    return made

@@ -12,7 +12,7 @@ from tanbark.graph import Dag
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.hill_climb import Walk, search
 from tanbark.structure.result import Learnt
-from tanbark.structure.rules import MAX_CELLS, Arcs, make_rules, seeded
+from tanbark.structure.rules import MAX_CELLS, Arcs, Draws, make_rules
 
 
 def learn(
@@ -49,6 +49,6 @@ def learn(
     most_cells = max_cells if conditional else max_cells // schema.cardinalities[target]  # the class is added later
     gains = Gains(counts, criterion, ess=ess, allowed=allowed, max_cells=most_cells)
     walk = Walk(tabu, tabu_length, restarts, perturbation, space, verbose, patience, time_limit)
-    found = search(gains, rules, begin, walk, seeded(random_state))
+    found = search(gains, rules, begin, walk, Draws(random_state))
     inner = [tuple(p for p in parents if p != target) for parents in found.dag.parents[:target]]
     return Learnt(Dag.augmented(schema.names, inner), found.score, found.history)

@@ -112,11 +112,15 @@ class Gains:
         """Return what kernels count and score families with; None where tables have to be asked for."""
         if self._packed is None or self._name not in field.PENALTIES:
             return None
-        from tanbark.structure.greedy.kernels import climb_kernels, family_kernels
+        from tanbark.structure.greedy.kernels.climb_kernels import Counter
+        from tanbark.structure.greedy.kernels.scoring_kernels import KINDS, N_LOG_N
 
-        scoring = family_kernels.make_scoring(self._name, self._ess, self._counts.total, n_log_n(self._looked_up))
-        cells = family_kernels.make_cells(self._packed)
-        return climb_kernels.Counter(self._packed, scoring, cells, self._allowed, max_parents, self._max_cells)
+        packed, name = self._packed, self._name
+        buffer = np.empty((2, max(self._states, default=1)), np.float64 if len(packed.weights) else np.int64)
+        return Counter(
+            packed, KINDS.get(name, N_LOG_N), field.PENALTIES[name], self._ess, float(self._counts.total),
+            n_log_n(self._looked_up), buffer, self._allowed, max_parents, self._max_cells,
+        )  # fmt: skip
 
     @cached_property
     def _packed(self) -> PackedRows | None:

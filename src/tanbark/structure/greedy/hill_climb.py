@@ -20,9 +20,9 @@ from tanbark.structure.greedy.anytime import OrderSearch
 from tanbark.structure.greedy.cpdag import ClassClimb
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.moves import KINDS, REVERSE, MovingGraph
-from tanbark.structure.greedy.parent_sets import ParentSets, ancestral_order, fits_lists
+from tanbark.structure.greedy.parent_sets import ParentSets, fits_lists
 from tanbark.structure.result import Learnt
-from tanbark.structure.rules import MAX_CELLS, Arcs, Rules, make_dag, make_rules, seeded
+from tanbark.structure.rules import MAX_CELLS, Arcs, Draws, Rules, make_dag, make_rules
 from tanbark.structure.trace import History, Trace
 
 SPACES = ("orders", "equivalence-classes", "dags")
@@ -133,7 +133,7 @@ class GraphClimb(MovingGraph):
         return self
 
 
-def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.Generator) -> Learnt:
+def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, draws: Draws) -> Learnt:
     """Climb from a graph with the options ``walk``; return the best graph met, its score and the steps.
 
     Missing values leave no score of a parent set that is comparable with all others, and "loglik" no parent set that a
@@ -143,7 +143,7 @@ def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.
     trace, deadline = Trace(verbose=walk.verbose), walk.deadline()
     listed = fits_lists(len(rules.names))
     if walk.space == "orders" and gains.penalised and listed and gains.complete:
-        return _search_orders(gains, rules, start, walk, rng, trace, deadline)
+        return _search_orders(gains, rules, start, walk, draws, trace, deadline)
     by_class = gains.equivalent and (walk.space == "equivalence-classes" or (walk.space == "orders" and listed))
 
     def rise(state: GraphClimb) -> tuple[float, Bools]:
@@ -152,13 +152,13 @@ def search(gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.
 
     score, arcs = climb(
         lambda: GraphClimb(gains, rules, start), trace, rise=rise, restarts=walk.restarts, deadline=deadline,
-        perturb=lambda best: GraphClimb(gains, rules, best).perturb(walk.perturbation, rng),
+        perturb=lambda best: GraphClimb(gains, rules, best).perturb(walk.perturbation, draws.generator),
     )  # fmt: skip
     return Learnt(make_dag(rules.names, arcs), score, History(trace.steps))
 
 
 def _search_orders(
-    gains: Gains, rules: Rules, start: Bools, walk: Walk, rng: np.random.Generator, trace: Trace, deadline: float
+    gains: Gains, rules: Rules, start: Bools, walk: Walk, draws: Draws, trace: Trace, deadline: float
 ) -> Learnt:  # fmt: skip
     """Climb over DAGs, then search over orders; the score is never below that of the climb."""
     starts = [start]
@@ -168,31 +168,27 @@ def _search_orders(
         if starts:
             begin = GraphClimb(gains, rules, starts.pop())
         else:
-            begin = GraphClimb(gains, rules, best).perturb(walk.perturbation, rng)
+            begin = GraphClimb(gains, rules, best).perturb(walk.perturbation, draws.generator)
         other = ClassClimb(gains, rules, begin.arcs, begin.score) if gains.equivalent else begin
         return ascend(other, Trace(shown=False), deadline=deadline)[1]
 
     sets = ParentSets(gains, rules)
+    orders = OrderSearch(sets, rules, start, elsewhere, draws)
     if sets.counter is None:
         state = GraphClimb(gains, rules, start)
         trace.add(state.score, "start", 1, 0.0)
-        _, arcs = ascend(state, trace, deadline=deadline)
-        sets.absorb()
-        order = ancestral_order(arcs)
-    else:
-        arcs, order = sets.climb(start, trace, deadline)
-    orders = OrderSearch(sets, arcs, order, elsewhere, rng)
+        orders.begin_after(ascend(state, trace, deadline=deadline)[1])
     orders.run(walk.rounds, deadline, trace)
     for _ in range(walk.restarts):
         if perf_counter() > deadline:
             break
         begun = perf_counter()
-        state = GraphClimb(gains, rules, orders.arcs).perturb(walk.perturbation, rng)
-        orders.enter(state.arcs)
+        state = GraphClimb(gains, rules, orders.arcs).perturb(walk.perturbation, draws.generator)
+        orders.begin_again(state.arcs)
         trace.add(state.score, "restart", 1, perf_counter() - begun)
         orders.run(walk.rounds, deadline, trace)
     trace.end()
-    return Learnt(make_dag(rules.names, orders.arcs), sets.score(orders.arcs), History(trace.steps))
+    return Learnt(make_dag(rules.names, orders.arcs), orders.score(), History(trace.steps))
 
 
 def _ascend(state: GraphClimb, walk: Walk, trace: Trace, deadline: float) -> tuple[float, Bools]:
@@ -268,7 +264,7 @@ def learn(
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
     gains = Gains(counts, criterion, ess=ess, allowed=rules.allowed, max_cells=max_cells)
     walk = Walk(tabu, tabu_length, restarts, perturbation, space, verbose, patience, time_limit)
-    found = search(gains, rules, begin, walk, seeded(random_state))
+    found = search(gains, rules, begin, walk, Draws(random_state))
     return Learnt(blanket(found.dag, counts.schema.target), found.score, found.history) if blanket_only else found
 
 

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Bools, Integers
-from tanbark.machine import run_here, run_threads
 from tanbark.structure.greedy.gains import Family, Gains
-from tanbark.structure.greedy.moves import KINDS, reachable
+from tanbark.structure.greedy.moves import reachable
 from tanbark.structure.rules import Rules, parents_in
-from tanbark.structure.trace import Trace
 
 if TYPE_CHECKING:
     from tanbark.structure.greedy.kernels.set_kernels import SetList
 
 Words = NDArray[np.uint64]
 
-STEPS_AT_ONCE = 1024  # moves of a climb that are made before they are reported
 MOST_LIST_BYTES = 1 << 30  # of the lists of parent sets; more columns are climbed over DAGs only
-MOST_CELLS = 1 << 12  # of a family that is scored from rows, one by one; more are counted as the engine does
 SHORT = 1 << 22  # codes times columns: less is searched before anybody could interrupt
 
 
@@ -40,7 +35,6 @@ class ParentSets:
         self._gains, self._rules, self._n = gains, rules, n
         self.counter = gains.counter(rules.max_parents)
         self._scores: dict[Family, float] = {}  # of the families whose neighbours were asked for
-        self._roots = np.empty((0, n))
         self.lists = self._make_lists(first_room(n))
         self._begin()
 
@@ -63,62 +57,35 @@ class ParentSets:
         self.lists.counted[:, :room] = before.counted
 
     def _begin(self) -> None:
-        """Enter the sets of required parents and their neighbours."""
-        n, lists = self._n, self.lists
-        fixed = self._rules.fixed
+        """Enter the sets of required parents with their scores; those without any are scored by the kernel that counts.
+
+        Without a counter their neighbours are entered too.
+        """
+        lists, fixed = self.lists, self._rules.fixed
         lists.bits[:, 0], lists.size[:] = pack_parents(fixed), 1
-        least = list(enumerate(parents_in(fixed)))
         if self.counter is None:
+            least = list(enumerate(parents_in(fixed)))
             lists.score[:, 0] = self._gains.family_scores(least)
             lists.counted[:, 0] = True
             self.expand(least, lists.score[:, 0].tolist())
-            return
-        from tanbark.structure.greedy.kernels import climb_kernels as kernels
+        elif fixed.any():
+            bound = np.flatnonzero(fixed.any(axis=0))
+            lists.score[bound, 0] = self.family_scores(fixed, bound)
 
-        bound = fixed.any(axis=0)
-        self._roots, scores = np.empty((n, n)), np.empty(n)
-        kernels.enter_columns(self.counter, lists, bound, self._roots, scores)
-        if bound.any():
-            some = [family for family in least if family[1]]
-            lists.score[bound, 0] = self._gains.family_scores(some)
-            kernels.expand_rows(self.counter, lists, np.where(bound, 0, -1))
-
-    def climb(self, start: Bools, trace: Trace, deadline: float) -> tuple[Bools, Integers]:
-        """Climb from a graph by the best move in each step, counting in the kernel.
-
-        Returns the local optimum, and an order in which parents come before children: that of their ancestors' number.
-        """
-        from tanbark.structure.greedy.kernels import climb_kernels as kernels
-
-        n, begun = self._n, perf_counter()
-        same = (start == self._rules.fixed).all(axis=0)
-        score = self.lists.score[np.arange(n), self.lists.size - 1]
-        if not same.all():
-            score[~same] = self._gains.family_scores(
-                [family for family in enumerate(parents_in(start)) if not same[family[0]]]
-            )
-        graph = kernels.Climb(
-            start.copy(), reachable(start) if start.any() else start.copy(), np.empty((n, n)), score,
-            pack_parents(start), np.ones(n, bool), np.empty((STEPS_AT_ONCE, 4), np.int64), np.empty(STEPS_AT_ONCE),
-        )  # fmt: skip
-        trace.add(float(score.sum()), "start", 1, perf_counter() - begun)
-        while perf_counter() < deadline:
-            begun = perf_counter()
-            call = (self.counter, self.lists, graph, self._roots)
-            ((steps, why),) = run_threads(kernels.climb, [call], 1, long=self.is_long)
-            each = (perf_counter() - begun) / max(steps, 1)
-            for (kind, x, y, tried), after in zip(graph.steps[:steps].tolist(), graph.scores.tolist(), strict=False):
-                trace.add(after, f"{KINDS[kind]} {self._rules.names[x]} -> {self._rules.names[y]}", tried, each)
-            if why == kernels.FULL:
-                self.widen()
-            elif why == kernels.DONE:
-                break
-        return graph.arcs, np.argsort(graph.reach.sum(axis=0), kind="stable")
+    def family_scores(self, arcs: Bools, chosen: Integers | None = None) -> list[float]:
+        """Score the families of a graph, or those of the chosen columns."""
+        families = list(enumerate(parents_in(arcs)))
+        return self._gains.family_scores(families if chosen is None else [families[y] for y in chosen.tolist()])
 
     @property
     def is_long(self) -> bool:
         """Whether a kernel may take so long that it has to be interruptible."""
         return self.counter is None or self.counter.data.codes.size * self._n > SHORT
+
+    @property
+    def scores_graphs(self) -> bool:
+        """Whether the kernel that counts scores the graph that it ends with, too."""
+        return not self.is_long and not len(self.counter.data.weights)
 
     def expand(self, families: Sequence[Family], scores: Sequence[float]) -> None:
         """Ask for the neighbours of families whose scores are known, and add them."""
@@ -162,26 +129,6 @@ class ParentSets:
         scores.update(zip(unknown, self._gains.family_scores(unknown), strict=True))
         self.expand(fresh, [scores[family] for family in fresh])
 
-    def arcs(self, chosen: Integers) -> Bools:
-        """Return the adjacency matrix of the graph in which every column has its chosen parents."""
-        bits = self.lists.bits[np.arange(self._n), chosen]
-        member = np.unpackbits(bits.view(np.uint8), axis=1, count=self._n, bitorder="little")
-        return np.ascontiguousarray(member.T).astype(bool)
-
-    def score(self, arcs: Bools) -> float:
-        """Score a graph anew, to the same last digit by all engines; few rows are counted by a kernel."""
-        from tanbark.structure.greedy.kernels import climb_kernels as kernels
-
-        if self.counter is not None and not self.is_long and not len(self.counter.data.weights):
-            scores = np.empty(self._n)
-            if run_here(kernels.score_graph, self.counter, arcs, np.empty(MOST_CELLS), scores):
-                return float(sum(scores.tolist()))
-        return sum(self._gains.family_scores(list(enumerate(parents_in(arcs)))))
-
-    def floor(self) -> float:
-        """Return the score of the graph with the required arcs only."""
-        return float(self.lists.score[np.arange(self._n), self.lists.size - 1].sum())
-
 
 def first_room(n: int) -> int:
     """Return how many sets of each of n columns the lists have room for at first; more than the columns."""
@@ -216,3 +163,13 @@ def pack_parents(arcs: Bools) -> Words:
     found = np.zeros((arcs.shape[1], -(-arcs.shape[0] // 64) * 8), np.uint8)
     found[:, : packed.shape[1]] = packed
     return found.view(np.uint64)
+
+
+def unpack_parents(masks: Words) -> Bools:
+    """Return the adjacency matrix of a graph whose parents are packed.
+
+    >>> unpack_parents(np.array([[0], [1]], np.uint64)).tolist()
+    [[False, True], [False, False]]
+    """
+    member = np.unpackbits(masks.view(np.uint8), axis=1, count=len(masks), bitorder="little")
+    return np.ascontiguousarray(member.T).astype(bool)

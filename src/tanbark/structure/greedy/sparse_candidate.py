@@ -21,7 +21,7 @@ from tanbark.scores import mutual_information
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.hill_climb import Walk, blanket, search
 from tanbark.structure.result import Learnt
-from tanbark.structure.rules import MAX_CELLS, Arcs, check_cells, make_rules, seeded
+from tanbark.structure.rules import MAX_CELLS, Arcs, Draws, check_cells, make_rules
 from tanbark.structure.trace import History, Step
 
 PairMarginals = Callable[[Dag], Sequence[Sequence[Floats]]]
@@ -64,7 +64,7 @@ def learn(
     check_count("n_candidates", n_candidates, least=1)
     rules, begin = make_rules(counts, max_parents=max_parents, required=required, forbidden=forbidden, start=start)
     walk = Walk(tabu, tabu_length, restarts, perturbation, space, verbose, patience, time_limit)
-    rng, names, deadline = seeded(random_state), counts.schema.names, walk.deadline()
+    draws, names, deadline = Draws(random_state), counts.schema.names, walk.deadline()
     empirical = _empirical(counts, max_cells)
     wide = {"kl": None, "shield": "loglik", "gain": criterion}
     ranking = find("measure", measure, wide)
@@ -88,7 +88,7 @@ def learn(
             break
         met.add(allowed.tobytes())
         gains = Gains(counts, criterion, ess=ess, allowed=allowed, max_cells=max_cells)
-        found = search(gains, replace(rules, allowed=allowed), arcs, walk, rng)
+        found = search(gains, replace(rules, allowed=allowed), arcs, walk, draws)
         assert found.score is not None
         if best is not None and best.score is not None and found.score <= best.score + TIE:
             break

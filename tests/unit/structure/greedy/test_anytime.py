@@ -10,7 +10,11 @@ import naive_search
 from strategies import make_table
 from tanbark.counts import MemoryCounts
 from tanbark.errors import OptionError
-from tanbark.structure.greedy import ban, hill_climb, sparse_candidate
+from tanbark.structure.greedy import anytime, ban, hill_climb, parent_sets, sparse_candidate
+from tanbark.structure.greedy.gains import Gains
+from tanbark.structure.greedy.kernels import climb_kernels
+from tanbark.structure.greedy.parent_sets import pack_parents
+from tanbark.structure.rules import make_rules, parents_in
 
 PLAIN = {"space": "dags", "tabu": 0}
 
@@ -110,10 +114,47 @@ def test_wrong_options_raise(options):
 
 
 def test_more_columns_than_lists_have_room_for_are_climbed_over_dags(monkeypatch):
-    from tanbark.structure.greedy import parent_sets
-
     monkeypatch.setattr(parent_sets, "MOST_LIST_BYTES", 0)
     counts = draw(3)
     found, climbed = hill_climb.learn(counts), hill_climb.learn(counts, space="dags")
     assert found.dag == climbed.dag
     assert found.score == climbed.score
+
+
+@pytest.mark.parametrize("criterion", ["bic", "bdeu", "k2", "aic"])
+def test_the_score_is_that_of_counted_tables_to_the_last_digit(criterion):
+    counts = draw(3)
+    found = hill_climb.learn(counts, criterion=criterion)
+    n = len(counts.schema.names)
+    gains = Gains(counts, criterion, ess=1.0, allowed=np.zeros((n, n), bool), max_cells=1 << 20)
+    assert found.score == sum(gains.family_scores(list(enumerate(found.dag.parents))))
+
+
+@pytest.mark.parametrize("most", [4, 1 << 12])
+def test_families_are_scored_from_rows_unless_one_is_too_large(most):
+    counts = draw(1)
+    rules, start = make_rules(counts, max_parents=None, required=(), forbidden=(), start=[("x0", "x1"), ("x2", "x1")])
+    gains = Gains(counts, "bdeu", ess=1.0, allowed=rules.allowed, max_cells=1 << 20)
+    counting, scores = climb_kernels.begin_counting(gains.counter(5)), np.zeros(len(start))
+    climb_kernels.score_graph(counting, pack_parents(start), most, scores)
+    if most == 4:
+        assert np.isnan(scores[0])
+    else:
+        assert scores.tolist() == gains.family_scores(list(enumerate(parents_in(start))))
+
+
+def test_a_search_that_pauses_after_every_step_finds_the_same(monkeypatch):
+    counts = draw(4, n=9)
+    whole = hill_climb.learn(counts, criterion="bdeu", patience=6)
+    monkeypatch.setattr(anytime, "WHILE", 0)
+    monkeypatch.setattr(anytime, "STEPS_AT_ONCE", 2)
+    paused = hill_climb.learn(counts, criterion="bdeu", patience=6)
+    assert paused.dag == whole.dag
+    assert paused.score == whole.score
+
+
+def test_lists_that_are_always_full_grow(monkeypatch):
+    counts = draw(6, n=9)
+    roomy = hill_climb.learn(counts, criterion="bdeu", patience=6)
+    monkeypatch.setattr(parent_sets, "first_room", lambda n: n + 1)
+    assert hill_climb.learn(counts, criterion="bdeu", patience=6).score == roomy.score

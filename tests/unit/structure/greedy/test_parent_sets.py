@@ -7,15 +7,17 @@ import pytest
 from pytest import approx
 
 from strategies import make_table
-from tanbark.counts import MemoryCounts
+from tanbark.counts import MemoryCounts, memory
 from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.kernels.set_kernels import list_promising
-from tanbark.structure.greedy.parent_sets import ParentSets
+from tanbark.structure.greedy.parent_sets import ParentSets, pack_parents, unpack_parents
 from tanbark.structure.rules import make_rules
 
 
 @pytest.fixture(params=["bic", "bdeu", "k2"])
-def gains(request):
+def gains(request, monkeypatch):
+    """Gains of tables that are asked for, so that the lists are begun without a kernel that counts."""
+    monkeypatch.setattr(memory, "MAX_PACKED", 0)
     return open_gains(request.param)
 
 
@@ -67,7 +69,8 @@ def test_what_other_searches_counted_is_taken_over(gains):
     assert len(families(sets)) >= before
 
 
-def test_rules_are_kept():
+def test_rules_are_kept(monkeypatch):
+    monkeypatch.setattr(memory, "MAX_PACKED", 0)
     limits = {"max_parents": 2, "required": [("x0", "x1")], "forbidden": [("x2", "x1"), ("x3", "class")]}
     sets = ParentSets(*open_gains("bdeu", **limits))
     for _ in range(3):
@@ -87,13 +90,14 @@ def test_promising_sets_rank_above_the_chosen_ones(gains):
     assert (list_promising(sets.lists, np.zeros(5, np.int64)) == -1).all()
 
 
-def test_the_graph_of_chosen_sets(gains):
-    sets = ParentSets(*gains)
-    arcs = sets.arcs(np.zeros(5, np.int64))
-    for y in range(5):
-        assert next(parents for child, parents, _, _ in families(sets) if child == y) == tuple(
-            np.flatnonzero(arcs[:, y])
-        )
+@pytest.mark.parametrize("n", [1, 5, 64, 130])
+def test_the_parents_of_a_graph_are_packed_and_unpacked(n):
+    arcs = np.random.default_rng(n).random((n, n)) < 0.3
+    masks = pack_parents(arcs)
+    for y in range(n):
+        members = [x for x in range(n) if int(masks[y, x // 64]) >> x % 64 & 1]
+        assert members == np.flatnonzero(arcs[:, y]).tolist()
+    assert (unpack_parents(masks) == arcs).all()
 
 
 def test_lists_grow(gains):

@@ -1,40 +1,54 @@
-"""Compiled hill climbing and search over orders that count on their own, from rows in memory.
-
-Both return early where the lists of parent sets need more room, and after a while, so that a caller may report and look
-at the clock; called again, they go on where they were.
-"""
+"""Compiled hill climbing that counts on its own, from rows in memory, and lists the parent sets that it scores."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tanbark.arrays import ROUNDING, TIE, Array
 from tanbark.counts.bitsets import PackedRows
-from tanbark.kernel import kernel, tiered
+from tanbark.kernel import kernel
 from tanbark.stopping import stopping
-from tanbark.structure.greedy.kernels.family_kernels import Cells, Scoring, family_gains, score_family
+from tanbark.structure.greedy.kernels.cell_kernels import MOST_BIT_CELLS, Cells, make_cells
+from tanbark.structure.greedy.kernels.family_kernels import family_gains, score_family
 from tanbark.structure.greedy.kernels.move_kernels import best_graph_move, connect, disconnect
-from tanbark.structure.greedy.kernels.order_kernels import search_orders
 from tanbark.structure.greedy.kernels.pair_kernels import pair_gains
+from tanbark.structure.greedy.kernels.scoring_kernels import Scoring, make_scoring
 from tanbark.structure.greedy.kernels.set_kernels import (
     SetList,
     copy_to,
     has_members,
     insert_neighbours,
-    list_promising,
     members_of,
     toggle_member,
 )
 from tanbark.structure.greedy.moves import ADD, REVERSE
 
 DONE, FULL, PAUSED = range(3)  # why a kernel returned: nothing is left to do, lists are full, or it took a while
-WHILE = 1 << 25  # codes that are looked at before a pause; less than a tenth of a second
 
 
 class Counter(NamedTuple):
-    """What counts and scores the families: the rows, the score, room for cells, and the limits of families."""
+    """What counts and scores the families: the rows, the score, the limits of families.
+
+    ``kind`` and ``penalty`` are those of ``Scoring``, ``total`` is the weight of the rows, and ``buffer`` has two rows
+    of as many counts as a column has states at most.
+    """
+
+    data: PackedRows
+    kind: int
+    penalty: int
+    ess: float
+    total: float
+    n_log_n: Array
+    buffer: Array
+    allowed: Array
+    max_parents: int
+    max_cells: int
+
+
+class Counting(NamedTuple):
+    """A counter at work: with the terms of the score, and room for cells."""
 
     data: PackedRows
     scoring: Scoring
@@ -44,11 +58,17 @@ class Counter(NamedTuple):
     max_cells: int
 
 
+class Log(NamedTuple):
+    """The steps of a search: (kind, x, y, candidates) of each, and the score after it."""
+
+    steps: Array
+    scores: Array
+
+
 class Climb(NamedTuple):
     """A graph under change, with the gain of toggling each arc, and the score and members of each parent set.
 
-    ``stale`` marks the columns whose gains belong to other parents. A step is (kind, x, y, moves tried), and the score
-    after it is in ``scores``.
+    ``roots[y]`` has the gains of first parents of y. ``stale`` marks the columns whose gains belong to other parents.
     """
 
     arcs: Array
@@ -57,83 +77,108 @@ class Climb(NamedTuple):
     score: Array
     mask: Array
     stale: Array
-    steps: Array
-    scores: Array
-
-
-def _work(counter: Counter, *_: Any) -> float:
-    """Estimate the work of a search that counts: each column once with each other one, and some with more."""
-    return float(counter.data.codes.size * len(counter.allowed))
-
-
-@tiered(_work)
-def enter_columns(counter: Counter, sets: SetList, bound: Array, roots: Array, scores: Array) -> None:
-    """Enter all columns without parents, but those that are ``bound`` to some, with the gains of first parents."""
-    n = len(roots)
-    free = counter.allowed.copy()
-    for y in range(n):
-        if bound[y]:
-            free[:, y] = False
-    pair_gains(counter.data, counter.scoring, free, counter.max_cells, roots, scores)
-    for y in range(n):
-        if not bound[y]:
-            sets.score[y, 0], sets.counted[y, 0] = scores[y], True
-            insert_neighbours(sets, y, sets.bits[y, 0].copy(), scores[y], roots[y], counter.max_parents)
+    roots: Array
 
 
 @kernel
-def expand(counter: Counter, sets: SetList, y: int, mask: Array, score: float, gains: Array) -> None:
+def begin_counting(counter: Counter) -> Counting:
+    """Reserve the memory that counting and scoring need."""
+    scoring = make_scoring(counter.kind, counter.penalty, counter.ess, counter.total, counter.n_log_n)
+    cells = make_cells(counter.data, counter.buffer, MOST_BIT_CELLS)
+    return Counting(counter.data, scoring, cells, counter.allowed, counter.max_parents, counter.max_cells)
+
+
+@kernel
+def enter_columns(counting: Counting, sets: SetList, graph: Climb) -> None:
+    """Enter the sets of required parents and their neighbours.
+
+    The scores of sets that are not empty are known. A column of the graph with required parents only, whose score is
+    NaN, has the score of these.
+    """
+    n = len(graph.roots)
+    free, scores, gains = counting.allowed.copy(), np.empty(n), np.empty(n)
+    for y in range(n):
+        if has_members(sets.bits[y, 0]):
+            free[:, y] = False
+    pair_gains(counting.data, counting.scoring, free, counting.max_cells, graph.roots, scores)
+    for y in range(n):
+        mask = sets.bits[y, 0].copy()
+        sets.counted[y, 0] = True
+        if has_members(mask):
+            expand(counting, sets, y, mask, sets.score[y, 0], gains)
+        else:
+            sets.score[y, 0] = scores[y]
+            insert_neighbours(sets, y, mask, scores[y], graph.roots[y], counting.max_parents)
+        if np.isnan(graph.score[y]):
+            graph.score[y] = sets.score[y, sets.size[y] - 1]
+
+
+@kernel
+def expand(counting: Counting, sets: SetList, y: int, mask: Array, score: float, gains: Array) -> None:
     """Count the neighbours of a parent set, and add them; ``gains`` becomes the gain of toggling each parent."""
     parents = members_of(mask, len(gains))
     family_gains(
-        counter.data, counter.scoring, counter.cells, y, parents, counter.allowed, counter.max_cells, gains
+        counting.data, counting.scoring, counting.cells, y, parents, counting.allowed, counting.max_cells, gains
     )  # fmt: skip
-    insert_neighbours(sets, y, mask, score, gains, counter.max_parents)
+    insert_neighbours(sets, y, mask, score, gains, counting.max_parents)
 
 
 @kernel
-def _roomy(sets: SetList, y: int) -> bool:
+def is_roomy(sets: SetList, y: int) -> bool:
     """Return whether the list of a column has room for the neighbours of one more set."""
     return bool(sets.size[y] + len(sets.size) < sets.score.shape[1])
 
 
-@tiered(_work)
-def climb(counter: Counter, sets: SetList, graph: Climb, roots: Array) -> tuple[int, int]:
-    """Make the best legal move as long as it gains; return the number of steps made, and why no more were.
+@kernel
+def climb(counting: Counting, sets: SetList, graph: Climb, log: Log, most: int) -> tuple[int, int, int]:
+    """Make the best legal move as long as it gains, until ``most`` codes were looked at.
 
-    ``roots[y]`` has the gains of first parents of y. Ties within 1e-9 go to additions, then deletions, then reversals,
-    and to the lowest x, y.
+    Returns why it stopped, the number of steps, and the codes. Ties within 1e-9 go to additions, then deletions, then
+    reversals, and to the lowest x, y.
     """
     n, steps, seen = len(graph.arcs), 0, 0
-    gains, best = np.empty(n), 0.0
-    for y in range(n):
-        best += graph.score[y]
+    gains, best = np.empty(n), total_of(graph.score)
     while not stopping():
         for y in range(n):
             if graph.stale[y]:
-                if not _roomy(sets, y):
-                    return steps, FULL
+                if not is_roomy(sets, y):
+                    return FULL, steps, seen
                 if has_members(graph.mask[y]):
-                    expand(counter, sets, y, graph.mask[y], graph.score[y], gains)
-                    seen += counter.data.codes.size
+                    expand(counting, sets, y, graph.mask[y], graph.score[y], gains)
+                    seen += counting.data.codes.size
                 else:
-                    copy_to(gains, roots[y])
+                    copy_to(gains, graph.roots[y])
                 copy_to(graph.toggle[:, y], gains)
                 graph.stale[y] = False
-        if steps == len(graph.steps) or seen > WHILE:
-            return steps, PAUSED
+        if steps == len(log.steps) or seen > most:
+            return PAUSED, steps, seen
         gain, kind, x, y, tried = best_graph_move(
-            graph.arcs, graph.reach, graph.toggle, counter.allowed, sets.fixed, counter.max_parents
+            graph.arcs, graph.reach, graph.toggle, counting.allowed, sets.fixed, counting.max_parents
         )
         if kind < 0 or gain <= max(TIE, ROUNDING * abs(best)):
-            return steps, DONE
+            return DONE, steps, seen
         _make_move(graph, kind, x, y)
         best += gain
-        step = graph.steps[steps]
-        step[0], step[1], step[2], step[3] = kind, x, y, tried
-        graph.scores[steps] = best
+        write_step(log, steps, (kind, x, y, tried), best)
         steps += 1
-    return steps, DONE
+    return DONE, steps, seen
+
+
+@kernel
+def total_of(scores: Array) -> float:
+    """Add up scores from the first to the last."""
+    total = 0.0
+    for y in range(len(scores)):
+        total += scores[y]
+    return total
+
+
+@kernel
+def write_step(log: Log, place: int, step: tuple[int, int, int, int], score: float) -> None:
+    """Write a step into a log."""
+    mine = log.steps[place]
+    mine[0], mine[1], mine[2], mine[3] = step
+    log.scores[place] = score
 
 
 @kernel
@@ -153,68 +198,34 @@ def _make_move(graph: Climb, kind: int, x: int, y: int) -> None:
         toggle_member(graph.mask[x], y)
 
 
-@tiered(_work)
-def expand_rows(counter: Counter, sets: SetList, rows: Array) -> bool:
-    """Count the neighbours of one set of each column, ``rows[y]``, unless that is below 0; return whether all fitted.
-
-    A list without room is left as it is.
-    """
-    gains, fitted = np.empty(len(rows)), True
-    for y in range(len(rows)):
-        if rows[y] >= 0 and not sets.counted[y, rows[y]] and not stopping():
-            if _roomy(sets, y):
-                mask, score = sets.bits[y, rows[y]].copy(), sets.score[y, rows[y]]
-                sets.counted[y, rows[y]] = True
-                expand(counter, sets, y, mask, score, gains)
-            else:
-                fitted = False
-    return fitted
+@kernel
+def list_by_ancestors(reach: Array, order: Array) -> None:
+    """List the columns by the number of their ancestors, so that parents come before children."""
+    n, at = len(order), 0
+    ancestors = np.zeros(n, np.int64)
+    for x in range(n):
+        for y in range(n):
+            ancestors[y] += reach[x, y]
+    for number in range(n):
+        for y in range(n):
+            if ancestors[y] == number:
+                order[at] = y
+                at += 1
 
 
-@tiered(_work)
-def grow(
-    counter: Counter, sets: SetList, columns: Array, perturbations: int, strength: int, least: float, state: Array
-) -> tuple[int, float, Array, Array]:  # fmt: skip
-    """Search the orders, count the neighbours of newly chosen parent sets, and repeat until none is new.
-
-    Returns why it stopped, and the score, the order and the chosen sets of the last search.
-    """
-    most = max(1, WHILE // max(1, counter.data.codes.size * len(columns)))
-    best, order, chosen = search_orders(sets, columns, perturbations, strength, least, state)
-    for _ in range(most):
-        fresh = False
-        for y in range(len(chosen)):
-            fresh |= not sets.counted[y, chosen[y]]
-        if not fresh or stopping():
-            return DONE, best, order, chosen
-        fitted = expand_rows(counter, sets, chosen)
-        best, order, chosen = search_orders(sets, order, 0, strength, least, state)
-        if not fitted:
-            return FULL, best, order, chosen
-    return PAUSED, best, order, chosen
-
-
-@tiered(_work)
-def score_graph(counter: Counter, arcs: Array, table: Array, scores: Array) -> bool:
-    """Fill in the score of every family of a graph; return whether ``table`` has room for all of them.
+@kernel
+def score_graph(counting: Counting, masks: Array, most_cells: int, scores: Array) -> None:
+    """Fill in the score of every family of a graph, unless one has more than ``most_cells``: then the first is NaN.
 
     The rows must have no weights. Scores are the same to the last digit as those from counted tables.
     """
-    n, place = len(arcs), np.empty(counter.data.codes.shape[1], np.int64)
+    n, data = len(scores), counting.data
+    place, table = np.empty(data.codes.shape[1], np.int64), np.empty(most_cells)
     for y in range(n):
-        parents, size, cells = np.empty(n, np.int64), 0, float(counter.data.n_states[y])
-        for x in range(n):
-            if arcs[x, y]:
-                parents[size] = x
-                size += 1
-                cells *= counter.data.n_states[x]
-        if cells > len(table) or stopping():
-            return False
-        scores[y] = score_family(counter.data, counter.scoring, y, parents[:size], table, place)
-    return True
-
-
-@tiered(_work)
-def expand_promising(counter: Counter, sets: SetList, chosen: Array) -> bool:
-    """Count the neighbours of the best set of each column that its order does not allow; return whether all fitted."""
-    return bool(expand_rows(counter, sets, list_promising(sets, chosen)))
+        parents, cells = members_of(masks[y], n), float(data.n_states[y])
+        for x in parents:
+            cells *= data.n_states[x]
+        if cells > most_cells:
+            scores[0] = np.nan
+            return
+        scores[y] = score_family(data, counting.scoring, y, parents, table, place)

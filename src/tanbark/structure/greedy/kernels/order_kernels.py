@@ -70,7 +70,7 @@ def settle(sets: SetList, order: Order, low: int, high: int) -> None:
         order.place[y] = place
         if place:
             last = order.columns[place - 1]
-            before[place] = before[place - 1]
+            copy_to(before[place], before[place - 1])
             before[place, last >> 6] |= np.uint64(1) << np.uint64(last & 63)
         row = _first_fit(bits, y, 0, sets.size[y] - 1, before[place])
         for word in range(before.shape[1]):
@@ -109,7 +109,7 @@ def next_move(
         v = turns[turn]
         own, mine, others = order.place[v], chosen[v], 0.0
         now, target = score[v, mine], own
-        before[:] = order.before[own]
+        copy_to(before, order.before[own])
         at = own + 1 if slack[v] > best else n
         while at < n and others + slack[v] > best and not fixed[v, columns[at]]:
             u = columns[at]
@@ -128,7 +128,7 @@ def next_move(
             if _is_in(wish, columns[at], v):
                 hope += slack[columns[at]]
         if hope > best:
-            before[:] = order.before[own]
+            copy_to(before, order.before[own])
         at = own - 1
         while at >= 0 and gain + hope > best and not fixed[columns[at], v]:
             u = columns[at]

@@ -9,8 +9,8 @@ from tanbark.counts.bitsets import PackedRows
 from tanbark.counts.kernels import popcount
 from tanbark.kernel import kernel
 from tanbark.structure.greedy.kernels import layout as field
-from tanbark.structure.greedy.kernels.family_kernels import K2, Scoring, base_of, mass_of, penalty_of, term_of
 from tanbark.structure.greedy.kernels.gain_kernels import table_gain
+from tanbark.structure.greedy.kernels.scoring_kernels import K2, Scoring, base_of, mass_of, penalty_of, term_of
 
 
 @kernel
@@ -24,8 +24,15 @@ def pair_gains(
     weighted = len(data.weights) > 0
     out[:] = -np.inf
     for y in range(n):
-        for row in range(n_rows):
-            margins[y, data.codes[y, row]] += data.weights[row] if weighted else 1.0
+        if weighted or data.first[y] < 0:
+            for row in range(n_rows):
+                margins[y, data.codes[y, row]] += data.weights[row] if weighted else 1.0
+        else:
+            for state in range(data.n_states[y]):
+                mine, total = data.words[data.first[y] + state], np.uint64(0)
+                for word in range(len(mine)):
+                    total += popcount(mine[word])
+                margins[y, state] = float(np.int64(total))
         scores[y] = _column_score(scoring, margins[y, : data.n_states[y]])
     most = 1
     for x in range(n):

@@ -8,7 +8,7 @@ from strategies import make_table
 from tanbark.counts import MemoryCounts, memory
 from tanbark.structure.greedy import ban, hill_climb
 from tanbark.structure.greedy.gains import Gains
-from tanbark.structure.greedy.kernels import family_kernels, pair_kernels
+from tanbark.structure.greedy.kernels import cell_kernels, climb_kernels, family_kernels, pair_kernels
 from tanbark.structure.rules import make_rules
 
 STATES = (2, 3, 14, 4, 2, 3)
@@ -30,26 +30,31 @@ def open_gains(counts, criterion, max_cells=1 << 20):
     return Gains(counts, criterion, ess=2.0, allowed=rules.allowed, max_cells=max_cells)
 
 
-def gains_by_kernel(gains, child, parents):
-    counter = gains.counter(10)
+def count(gains, most_bit_cells=cell_kernels.MOST_BIT_CELLS):
+    counting = climb_kernels.begin_counting(gains.counter(10))
+    cells = cell_kernels.make_cells(counting.data, counting.cells.buffer, most_bit_cells)
+    return counting._replace(cells=cells)
+
+
+def gains_by_kernel(counting, child, parents):
     out = np.empty(len(STATES))
     family_kernels.family_gains(
-        counter.data, counter.scoring, counter.cells, child, np.array(parents, np.int64), counter.allowed,
-        counter.max_cells, out,
+        counting.data, counting.scoring, counting.cells, child, np.array(parents, np.int64), counting.allowed,
+        counting.max_cells, out,
     )  # fmt: skip
     return out
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("criterion", ["loglik", "aic", "bic", "bdeu", "k2"])
-def test_a_kernel_finds_the_gains_of_the_tables(criterion, weighted, monkeypatch):
+def test_a_kernel_finds_the_gains_of_the_tables(criterion, weighted):
     for most, max_cells in ((512, 1 << 20), (4, 1 << 20), (512, 200)):  # by bits, by rows, and few cells
-        monkeypatch.setattr(family_kernels, "MOST_BIT_CELLS", most)
         gains = open_gains(draw(weighted=weighted), criterion, max_cells)
+        counting = count(gains, most)
         for child in range(len(STATES)):
             for parents in (some for some in SETS if child not in some):
                 (expected,) = gains.toggles([(child, parents)])
-                found = gains_by_kernel(gains, child, parents)
+                found = gains_by_kernel(counting, child, parents)
                 inside = np.isin(np.arange(len(STATES)), parents)
                 exact = inside | (expected > 0)
                 assert found[exact] == approx(expected[exact], abs=1e-9)
@@ -63,8 +68,8 @@ def test_first_parents_and_scores_of_columns(criterion):
     gains = open_gains(draw(), criterion)
     n = len(STATES)
     out, scores = np.empty((n, n)), np.empty(n)
-    counter = gains.counter(10)
-    pair_kernels.pair_gains(counter.data, counter.scoring, counter.allowed, counter.max_cells, out, scores)
+    counting = count(gains)
+    pair_kernels.pair_gains(counting.data, counting.scoring, counting.allowed, counting.max_cells, out, scores)
     assert out == approx(np.array(gains.toggles([(y, ()) for y in range(n)])), abs=1e-9)
     assert scores == approx(gains.family_scores([(y, ()) for y in range(n)]))
 
