@@ -72,16 +72,17 @@ class OrderSearch:
     def run(self, patience: float, deadline: float, trace: Trace) -> None:
         """Search until ``patience`` rounds in a row find nothing better, or a deadline; ``arcs`` is the best graph."""
         from tanbark.structure.greedy.kernels.climb_kernels import DONE, FULL
-        from tanbark.structure.greedy.kernels.search_kernels import ASKED, LOST, search
+        from tanbark.structure.greedy.kernels.search_kernels import ASKED, LOST, search, search_listed
 
         sets, begun = self._sets, perf_counter()
         while True:
             most = WHILE if begun <= deadline else 0
-            call = (sets.counter, sets.lists, self._task, self._log, patience, most)
+            rest = (sets.lists, self._task, self._log, patience, most)
+            kernel, call = (search_listed, rest) if sets.counter is None else (search, (sets.counter, *rest))
             if sets.is_long:
-                ((why, steps),) = run_threads(search, [call], 1, long=True)
+                ((why, steps),) = run_threads(kernel, [call], 1, long=True)
             else:
-                why, steps = run_here(search, *call)
+                why, steps = run_here(kernel, *call)
             now = perf_counter()
             self._report(steps, (now - begun) / max(steps, 1), trace)
             if why == DONE or now > deadline:

@@ -70,23 +70,26 @@ class Search(NamedTuple):
     final: Array
 
 
-def _work(counter: Counter | None, *_: Any) -> float:
+def _work(counter: Counter, *_: Any) -> float:
     """Estimate the work of a search that counts: each column some times with each other one."""
-    return np.inf if counter is None else 8.0 * counter.data.codes.size * len(counter.allowed)
+    return 8.0 * float(counter.data.codes.size) * len(counter.allowed)
 
 
 @tiered(_work)
 def search(
-    counter: Counter | None, sets: SetList, task: Search, log: Log, patience: float, most: int
+    counter: Counter, sets: SetList, task: Search, log: Log, patience: float, most: int
 ) -> tuple[int, int]:  # fmt: skip
     """Search until ``patience`` rounds in a row find nothing better; return why it stopped, and the number of steps.
 
-    A pause is made where about ``most`` codes and places were looked at. Without a counter it begins after the climb,
-    and neighbours of sets are asked of the caller.
+    A pause is made where about ``most`` codes and places were looked at.
     """
-    if counter is None:
-        return _go_on(None, sets, task, log, patience, most)  # type: ignore[no-any-return]  # a kernel has no types
     return _go_on(begin_counting(counter), sets, task, log, patience, most)  # type: ignore[no-any-return]
+
+
+@kernel
+def search_listed(sets: SetList, task: Search, log: Log, patience: float, most: int) -> tuple[int, int]:
+    """Search as ``search`` does, but begin after the climb, and ask the caller for the neighbours of sets."""
+    return _go_on(None, sets, task, log, patience, most)  # type: ignore[no-any-return]
 
 
 @kernel
