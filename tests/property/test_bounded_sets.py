@@ -16,6 +16,7 @@ from tanbark.scores import bdeu
 from tanbark.structure.exact import bounded_kernels as kernels
 from tanbark.structure.exact import bounded_sets
 from tanbark.structure.exact.bounded_sets import BoundedSearch, Wanted
+from tanbark.structure.exact.cluster_cuts import Clusters
 from tanbark.structure.exact.subset_scores import CompleteRows
 from tanbark.table import CodedTable
 
@@ -121,13 +122,16 @@ def test_penalties_floor_and_best_value(seed, ess, given_class, most):
     table = draw(seed, n, "once")
     child = seed % n
     scores = all_scores(table, n, child, (n,) if given_class else (), ess)
-    clusters = rng.integers(1, 1 << n, 3)
+    clusters, orders = rng.integers(1, 1 << n, 3), rng.integers(1, 3, 3)
     costs = rng.random(3) * abs(scores[0]) / 4
     value = {
-        mask: score - sum(cost for cluster, cost in zip(clusters, costs, strict=True) if cluster & mask)
+        mask: score - sum(
+            cost for cluster, order, cost in zip(clusters.tolist(), orders, costs, strict=True)
+            if (cluster & mask).bit_count() >= order
+        )
         for mask, score in scores.items() if mask.bit_count() <= most
     }  # fmt: skip
-    wanted = {"clusters": clusters.astype(np.uint64)[:, None], "penalties": costs}
+    wanted = {"clusters": Clusters((clusters[:, None] >> np.arange(n) & 1).astype(bool), orders), "penalties": costs}
     search = search_of(table, n, given_class, ess)
     floor = max(value.values()) - abs(scores[0]) / 20
     found = run(search, child, Wanted(most, floor=floor, **wanted))

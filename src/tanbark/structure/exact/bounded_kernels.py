@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tanbark.arrays import TIE, Array
+from tanbark.counts.kernels import popcount
 from tanbark.kernel import kernel
 from tanbark.scores.dirichlet import TermCache
 from tanbark.scores.dirichlet_kernels import NOT_CACHED, find_terms, h_term
@@ -57,12 +58,13 @@ class Child(NamedTuple):
 class Goal(NamedTuple):
     """Which sets are wanted: of at most ``most`` parents, whose score less their penalties is at least ``floor``.
 
-    A set pays ``penalties[k]`` if it meets the set ``clusters[k]``.
+    A set pays ``penalties[k]`` if it has at least ``orders[k]`` members in the set ``clusters[k]``.
     """
 
     most: int
     floor: float
     clusters: Array
+    orders: Array
     penalties: Array
 
 
@@ -280,13 +282,14 @@ def _is_within(small: Array, large: Array) -> bool:
 
 @kernel
 def penalty_of(members: Array, goal: Goal) -> float:
-    """Return what a set pays for the clusters that it meets."""
+    """Return what a set pays for the clusters that it counts in."""
     total = 0.0
     for k in range(len(goal.penalties)):
+        within = 0
         for word in range(len(members)):
-            if members[word] & goal.clusters[k, word]:
-                total += goal.penalties[k]
-                break
+            within += int(popcount(members[word] & goal.clusters[k, word]))
+        if within >= goal.orders[k]:
+            total += goal.penalties[k]
     return total
 
 

@@ -41,8 +41,9 @@ Correia, Cussens and de Campos (2020), On pruning for score-based Bayesian netwo
 
 **The global floor.** In a network that scores at least as well as one known, no column's value may lie further below
 its best value than the gap between the known score and the sum of the best values. The value of a set is its score
-less penalties y for the clusters of columns that it meets and its child belongs to; with the constant sum of
-y (|C| - 1) the sum of the best values bounds every network (``branch_and_cut``), and penalties only grow with the set.
+less penalties y for the clusters of columns that its child belongs to and that it counts in, as it has k members in
+one of order k; with the constant sum of y (|C| - k) the sum of the best values bounds every network (``relaxation``),
+and penalties only grow with the set.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ from numpy.typing import NDArray
 from tanbark.arrays import Floats
 from tanbark.machine import raise_if_stopping, run_threads, thread_count
 from tanbark.scores.dirichlet import make_term_cache
+from tanbark.structure.exact.cluster_cuts import Clusters
+from tanbark.structure.exact.parent_sets import pack
 from tanbark.structure.exact.subset_scores import CompleteRows
 
 CACHED_SIZES = 256  # numbers of configurations whose log-gamma terms are cached
@@ -88,7 +91,7 @@ class Wanted:
 
     most: int
     floor: float = -np.inf
-    clusters: Words | None = None
+    clusters: Clusters | None = None
     penalties: Floats | None = None
 
 
@@ -262,10 +265,10 @@ class _Task:
     def _goal(self) -> Any:
         from tanbark.structure.exact import bounded_kernels as kernels
 
-        wanted, none = self.wanted, (np.zeros((0, self.search.n_words), np.uint64), np.zeros(0))
-        clusters = none[0] if wanted.clusters is None else wanted.clusters
-        penalties = none[1] if wanted.penalties is None else wanted.penalties
-        return kernels.Goal(wanted.most, float(wanted.floor), clusters, penalties)
+        wanted, n = self.wanted, self.search.n
+        clusters = Clusters.none(n) if wanted.clusters is None else wanted.clusters
+        penalties = np.zeros(0) if wanted.penalties is None else wanted.penalties
+        return kernels.Goal(wanted.most, float(wanted.floor), pack(clusters.members), clusters.orders, penalties)
 
 
 def _n_log_n(table: NDArray[Any]) -> float:

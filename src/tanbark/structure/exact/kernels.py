@@ -12,6 +12,8 @@ from tanbark.counts.kernels import popcount
 from tanbark.kernel import kernel
 from tanbark.stopping import stopping
 
+NEARER = 0.01  # what a parent within a cluster is worth where one more is needed to count
+
 
 @kernel
 def best_families(h: Array, node: int, n: int, most: int, out: Array) -> None:
@@ -82,36 +84,40 @@ def find_parents(h: Array, node: int, above: int, goal: float, most: int) -> int
 
 
 @kernel
-def grow_clusters(child: Array, member: Array, fraction: Array, starts: Array, most: float, found: Array) -> None:
-    """Grow a cluster from every start, two nodes, by the node that helps most, and keep it once it is violated.
+def grow_clusters(
+    child: Array, member: Array, fraction: Array, starts: Array, order: int, violated: float, found: Array
+) -> None:
+    """Grow a cluster of an order from every start, two nodes, by the node that helps most; keep it once it is violated.
 
-    A cluster is violated if the fractions of its members' parent sets that do not meet it sum to less than ``most``.
+    It is violated if the fractions of its members' parent sets with fewer than ``order`` parents in it sum to less than
+    ``order``. Sets one parent short of the order count a little as if they had it.
     """
-    # outside[v] is how that sum changes if v joins; each step reads all parent sets once.
+    # outside[v] is how that sum changes if v joins, within[k] counts the parents in it; each step reads all sets once.
     n, n_sets = member.shape[1], len(child)
-    inside, meets = np.zeros(n, np.bool_), np.zeros(n_sets, np.bool_)
-    outside = np.empty(n)
+    inside, within, outside = np.zeros(n, np.bool_), np.zeros(n_sets, np.int64), np.empty(n)
     for number in range(len(starts)):
         if stopping():
             return
-        inside[:], meets[:] = False, False
+        inside[:], within[:] = False, 0
         for node in starts[number]:
             inside[node] = True
             for k in range(n_sets):
-                meets[k] |= member[k, node]
+                within[k] += member[k, node]
         for _ in range(n):
             outside[:] = 0.0
             total = 0.0
             for k in range(n_sets):
-                if meets[k]:
+                short = order - within[k]
+                if short <= 0:
                     continue
                 if inside[child[k]]:
                     total += fraction[k]
+                    nearer = fraction[k] * (1.0 if short == 1 else NEARER if short == 2 else 0.0)
                     for node in range(n):
-                        outside[node] -= fraction[k] * member[k, node]
+                        outside[node] -= nearer * member[k, node]
                 else:
                     outside[child[k]] += fraction[k]
-            if total < most:
+            if total < order - violated:
                 found[number] = inside
                 break
             best, least = -1, np.inf
@@ -122,7 +128,7 @@ def grow_clusters(child: Array, member: Array, fraction: Array, starts: Array, m
                 break
             inside[best] = True
             for k in range(n_sets):
-                meets[k] |= member[k, best]
+                within[k] += member[k, best]
 
 
 @kernel

@@ -25,7 +25,7 @@ from tanbark.arrays import Floats, Integers
 from tanbark.errors import TableTooLargeError
 from tanbark.structure.exact.bounded_sets import BoundedSearch, Sets, Wanted
 from tanbark.structure.exact.order_graph import solve
-from tanbark.structure.exact.parent_sets import Candidates, Levels, n_small_sets, pack, unpack
+from tanbark.structure.exact.parent_sets import Candidates, Levels, n_small_sets, unpack
 from tanbark.structure.exact.relaxation import Relaxed, relax
 from tanbark.structure.exact.subset_scores import CompleteRows
 
@@ -150,11 +150,8 @@ class Lister:
         return replace(relaxed, chosen=found.chosen, score=found.score, order=_order_of(small, found.chosen))
 
     def _values(self, sets: Candidates, relaxed: Relaxed) -> Floats:
-        """Return the values of sets: their scores less the penalties of the clusters that they meet."""
-        values = sets.score.copy()
-        for cluster, penalty in zip(relaxed.clusters, relaxed.multipliers, strict=True):
-            values -= penalty * (cluster[sets.child] & sets.member[:, cluster].any(axis=1))
-        return values
+        """Return the values of sets: their scores less the penalties of the clusters that they count in."""
+        return np.asarray(sets.score - relaxed.multipliers @ relaxed.clusters.counted(sets.child, sets.member))
 
     def _best_values(self, sets: Candidates, values: Floats) -> Floats:
         best = np.full(self.n, -np.inf)
@@ -218,9 +215,9 @@ class Lister:
         return _Grown(Candidates.joined([nothing, *found]), bounded, complete)
 
     def _wanted(self, child: int, floors: Floats, relaxed: Relaxed) -> Wanted:
-        """Gather the clusters of a child, and what its sets pay for meeting them."""
-        mine = relaxed.clusters[:, child]
-        return Wanted(self.most, float(floors[child]), pack(relaxed.clusters[mine]), relaxed.multipliers[mine])
+        """Gather the clusters of a child, and what its sets pay for counting in them."""
+        mine = relaxed.clusters.members[:, child]
+        return Wanted(self.most, float(floors[child]), relaxed.clusters.where(mine), relaxed.multipliers[mine])
 
     def _closed(
         self, found: Candidates, small: Candidates, relaxed: Relaxed, best: Floats, beyond: dict[int, float],

@@ -168,7 +168,7 @@ class _Orders:
 
 def _weights(nodes: Integers, lists: Any, known: Relaxed) -> Floats:
     """Weigh pairs of nodes by the multipliers of clusters with both, and a little by what a cycle of the two costs."""
-    n, within = len(nodes), known.clusters[:, nodes]
+    n, within = len(nodes), known.clusters.members[:, nodes]
     shared = known.multipliers / np.maximum(within.sum(axis=1) - 1, 1)
     weights = np.asarray((within * shared[:, None]).T @ within)
     lost = np.zeros((n, n))

@@ -49,14 +49,16 @@ def set_number(members: Array, skip: int, binomials: Array) -> int:
 
 
 class Floors(NamedTuple):
-    """The least value of a set that is wanted, by child: its score less a penalty for every cluster that it meets.
+    """The least value of a set that is wanted, by child: its score less a penalty for every cluster that it counts in.
 
     The clusters of child v, words of members, are ``starts[v]`` to ``starts[v + 1]``; all of them have v as a member.
+    A set counts in those where it has as many members as their order.
     """
 
     values: Array
     starts: Array
     clusters: Array
+    orders: Array
     penalties: Array
 
 
@@ -139,11 +141,13 @@ def _reaches(chosen: Array, child: int, most: float, floors: Floors) -> bool:
     for k in range(floors.starts[node], floors.starts[node + 1]):
         if most < floor:
             return False
+        within = 0
         for place in range(len(chosen)):
             column = chosen[place]
             if place != child and floors.clusters[k, column >> 6] >> np.uint64(column & 63) & np.uint64(1):
-                most -= floors.penalties[k]
-                break
+                within += 1
+        if within >= floors.orders[k]:
+            most -= floors.penalties[k]
     return most >= floor  # type: ignore[no-any-return]  # an element of an array
 
 

@@ -15,6 +15,7 @@ from tanbark.arrays import Floats
 from tanbark.counts.column_sets import combination_at
 from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.scores.dirichlet import h, make_term_cache
+from tanbark.structure.exact.cluster_cuts import Clusters
 from tanbark.structure.exact.subset_scores import CompleteRows
 
 MIN_SETS_PER_TASK = 256
@@ -205,17 +206,17 @@ class Levels:
         return self._listed(level.kept)
 
     def floors(
-        self, values: Floats | None = None, clusters: NDArray[np.bool_] | None = None, penalties: Floats | None = None
+        self, values: Floats | None = None, clusters: Clusters | None = None, penalties: Floats | None = None
     ) -> Any:
         """Gather floors for the kernels: the least values by child, and the penalties of clusters; none by default."""
         from tanbark.structure.exact.parent_set_kernels import Floors
 
         values = np.full(self.n, -np.inf) if values is None else values
-        clusters = np.zeros((0, self.n), bool) if clusters is None else clusters
+        clusters = Clusters.none(self.n) if clusters is None else clusters
         penalties = np.zeros(0) if penalties is None else penalties
-        child, number = np.nonzero(clusters.T)
+        child, number = np.nonzero(clusters.members.T)
         starts = np.searchsorted(child, np.arange(self.n + 1))
-        return Floors(values, starts, pack(clusters)[number], penalties[number])
+        return Floors(values, starts, pack(clusters.members)[number], clusters.orders[number], penalties[number])
 
     def _listed(self, kept: NDArray[np.bool_]) -> Candidates:
         number, place = np.nonzero(kept)

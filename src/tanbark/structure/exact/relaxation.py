@@ -5,7 +5,7 @@ One fraction per candidate set, fractions of a node add up to one, and a constra
 value of their node under some multipliers; every bound is computed again from the multipliers over all sets, so that it
 is valid whatever the tolerances: for any multipliers y >= 0 of the clusters,
 
-    sum over v of max over P of (score(P -> v) - sum of y over clusters that P -> v counts in) + sum of y (|C| - 1).
+    sum over v of max over P of (score(P -> v) - sum of y over clusters that P -> v counts in) + sum of y (|C| - k).
 
 Bartlett and Cussens (2017), Integer linear programming for the Bayesian network structure learning problem.
 """
@@ -22,7 +22,7 @@ import numpy as np
 from tanbark.arrays import Bools, Floats, Integers
 from tanbark.machine import run_threads
 from tanbark.structure.exact import kernels
-from tanbark.structure.exact.cluster_cuts import violated_clusters
+from tanbark.structure.exact.cluster_cuts import Clusters, violated_clusters
 from tanbark.structure.exact.parent_sets import Candidates, pack
 
 CLOSE = 1e-7  # bounds and scores nearer than this are equal
@@ -39,21 +39,21 @@ USED = 1e-9  # fractions and multipliers above this count as positive
 class Relaxed:
     """The best network that was found, by its sets and its order, and the clusters and multipliers of the best bound.
 
-    With the multipliers as penalties of sets that meet a cluster of their child, the best values of all nodes and the
-    ``constant``, the sum of multiplier times (size - 1), add up to a bound.
+    With the multipliers as penalties of sets that count in a cluster of their child, the best values of all nodes and
+    the ``constant``, the sum of multiplier times (size - order), add up to a bound.
     """
 
     chosen: Integers
     score: float
     bound: float
     order: Integers
-    clusters: Bools
+    clusters: Clusters
     multipliers: Floats
 
     @property
     def constant(self) -> float:
         """What the multipliers add to the sum of the best values."""
-        return float(self.multipliers @ (self.clusters.sum(axis=1) - 1.0))
+        return float(self.multipliers @ self.clusters.most)
 
 
 def relax(candidates: Candidates, *, time_limit: float | None, report: Callable[[str], None]) -> Relaxed:
@@ -81,7 +81,7 @@ class _Programme:
         self.words = pack(self.member)
         self.stop = np.inf if time_limit is None else time.perf_counter() + time_limit
         self.report, self.reported = report, time.perf_counter()
-        self.clusters = np.zeros((0, self.n), bool)
+        self.clusters = Clusters.none(self.n)
         self.counted = np.zeros((0, len(self.child)), bool)  # which candidates count in which cluster
         self.idle = np.zeros(0, np.int64)
         self.best, self.chosen, self.order = -np.inf, np.zeros(self.n, np.int64), np.arange(self.n)
@@ -139,11 +139,12 @@ class _Programme:
         from scipy.sparse import csr_array
 
         child, active = self.child[columns], self.idle < IDLE
-        meets, within = self.counted[np.ix_(active, columns)], self.clusters[np.ix_(active, child)]
-        # that |C| - 1 sets meet C at most, or that one does not at least, whichever has fewer entries
-        apart = 2 * meets.sum(axis=1) > within.sum(axis=1)
-        rows = np.where(apart[:, None], -1.0 * (within & ~meets), 1.0 * meets)
-        most = np.where(apart, -1.0, self.clusters[active].sum(axis=1) - 1.0)
+        clusters = self.clusters.where(active)
+        counted, within = self.counted[np.ix_(active, columns)], clusters.members[:, child]
+        # that |C| - k sets count in C at most, or that k do not at least, whichever has fewer entries
+        apart = 2 * counted.sum(axis=1) > within.sum(axis=1)
+        rows = np.where(apart[:, None], -1.0 * (within & ~counted), 1.0 * counted)
+        most = np.where(apart, -1.0 * clusters.orders, clusters.most)
         each = csr_array((np.ones(len(columns)), (child, np.arange(len(columns)))), shape=(self.n, len(columns)))
         programme = partial(
             linprog, self.score[self.starts[child]] - self.score[columns],
@@ -165,9 +166,10 @@ class _Programme:
         used = multipliers > 0
         value: Floats = self.score - multipliers[used] @ self.counted[used]
         best = np.maximum.reduceat(value, self.starts[:-1])
-        bound = float(best.sum() + multipliers[used] @ (self.clusters[used].sum(axis=1) - 1.0))
+        clusters = self.clusters.where(used)
+        bound = float(best.sum() + multipliers[used] @ clusters.most)
         if bound < self.bound:
-            self.bound, self.kept = bound, (self.clusters[used], multipliers[used])
+            self.bound, self.kept = bound, (clusters, multipliers[used])
         return value
 
     def _entering(self, inside: Bools, value: Floats) -> Integers:
@@ -179,12 +181,11 @@ class _Programme:
         rank = np.arange(len(better)) - np.searchsorted(self.child[better], self.child[better])
         return better[rank < ENTERING]
 
-    def _add(self, found: Bools) -> None:
+    def _add(self, found: Clusters) -> None:
         """Add clusters, and drop those that have been idle for long."""
         keep = self.idle < IDLE
-        counted = np.array([c[self.child] & self.member[:, c].any(axis=1) for c in found], bool)
-        self.clusters = np.concatenate([self.clusters[keep], found])
-        self.counted = np.concatenate([self.counted[keep], counted.reshape(len(found), len(self.child))])
+        self.clusters = self.clusters.where(keep).joined(found)
+        self.counted = np.concatenate([self.counted[keep], found.counted(self.child, self.member)])
         self.idle = np.concatenate([self.idle[keep], np.zeros(len(found), np.int64)])
 
     def _search_orders(self) -> None:

@@ -11,9 +11,9 @@ from tanbark.structure.exact.relaxation import relax
 
 def bound_of(found, relaxed):
     """The sum of the best values, and what the multipliers add, from scratch."""
-    values = found.score.copy()
-    for cluster, penalty in zip(relaxed.clusters, relaxed.multipliers, strict=True):
-        values -= penalty * (cluster[found.child] & (found.member & cluster).any(axis=1))
+    values, clusters = found.score.copy(), relaxed.clusters
+    for cluster, order, penalty in zip(clusters.members, clusters.orders, relaxed.multipliers, strict=True):
+        values -= penalty * (cluster[found.child] & ((found.member & cluster).sum(axis=1) >= order))
     best = [values[found.child == v].max() for v in range(found.n_columns)]
     return sum(best) + relaxed.constant
 
