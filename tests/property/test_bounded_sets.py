@@ -85,8 +85,11 @@ def test_no_set_scores_above_the_bound_of_a_node(seed, ess, given_class, kind):
         counts = np.bincount(place.ravel(), search.counts).astype(search.counts.dtype)
         more = float(search.n_states[rest].min()) if rest else 1.0
         q = float(search.n_labels * np.prod(search.n_states[parents]))
-        terms = kernels._find_all_terms(q, more, of_child)
-        bound, score = kernels.bound_and_score(cells[0], cells[1], counts, len(counts), of_child, terms)
+        terms = kernels.find_terms(q, more, of_child)
+        alone = np.zeros(kernels.FEW if search.whole else 0, np.int64)
+        size = kernels.drop_alone(cells[0], cells[1], counts, len(counts), alone)
+        left = (cells[0, :size], cells[1, :size], counts[:size])
+        bound, score = kernels.bound_and_score(*left, alone, of_child, terms)
         assert score == approx(scores[base], abs=1e-7)
         larger = [
             scores[mask] for mask in scores if mask & base == base and mask & ~(base | free) == 0 and mask != base

@@ -4,6 +4,8 @@ The columns are decided in a fixed order, first out, then in. At depth d the set
 into *groups*, one per configuration of P and the label; P and the columns not decided yet, d and later, split them
 into *cells*. A cell of the table is a group, a key (the number of the rest of the row, and the child's state) and a
 count, sorted in this order. Taking a column in splits groups and leaves the cells; leaving it out merges cells.
+A group that has become a single cell stays one in all larger sets, whatever their columns: it leaves the table, and is
+only counted by its count.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ import numpy as np
 from tanbark.arrays import TIE, Array
 from tanbark.counts.kernels import popcount
 from tanbark.kernel import kernel
-from tanbark.scores.dirichlet import TermCache
-from tanbark.scores.dirichlet_kernels import NOT_CACHED, find_terms, h_term
 from tanbark.stopping import stopping
 
 ENTER, LEFT_OUT, TAKEN_IN = 0, 1, 2  # stages of a node of the search
 DEPTH, NODES, LISTED = 0, 1, 2  # places of a walk's numbers
 PAST = np.int64(1 << 60)  # above every key: the end of a run
+FEW = 64  # whole counts below have their terms looked up, and leave the table where they are a group of their own
+NOW, NOW_CHILD, LATER, LATER_CHILD = range(4)  # rows of terms: of a set and its family, and with a column more
 
 
 class Columns(NamedTuple):
@@ -39,9 +41,9 @@ class Columns(NamedTuple):
 
 
 class Child(NamedTuple):
-    """The child: its states, the bits of a key that they take, the equivalent sample size, tables of terms.
+    """The child: its states, the bits of a key that they take, the equivalent sample size, a table of n ln n.
 
-    ``whole`` counts have all bounds; ``unit`` counts are at least 1. ``products`` holds n ln n.
+    ``whole`` counts have all bounds; ``unit`` counts are at least 1.
     """
 
     n_states: int
@@ -51,7 +53,6 @@ class Child(NamedTuple):
     ess: float
     whole: bool
     unit: bool
-    cache: TermCache
     products: Array
 
 
@@ -69,12 +70,16 @@ class Goal(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """The nodes from the root to the current one, by depth, and three numbers: depth, nodes so far, sets listed."""
+    """The nodes from the root to the current one, by depth, and three numbers: depth, nodes so far, sets listed.
+
+    ``alone[d, n]`` groups of count n have left the table of depth d.
+    """
 
     groups: Array
     keys: Array
     counts: Array
     sizes: Array
+    alone: Array
     stages: Array
     members: Array
     parents: Array
@@ -92,15 +97,15 @@ class Listed(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Rows of the cache for groups and families of a set, and of one with a column more; or NOT_CACHED."""
+    """What the scores of a set are made of, and of a set with a column more, by the rows NOW to LATER_CHILD.
 
-    q: float
-    more: float
+    ``table[row, n]`` is lgamma(masses[row] + n) - lgamma(masses[row]) for whole counts below ``FEW``. ``strong`` bounds
+    hold for sets of one column more, which have at least ``masses[LATER]`` a cell.
+    """
+
     strong: bool
-    now: int
-    now_child: int
-    later: int
-    later_child: int
+    masses: Array
+    table: Array
 
 
 @kernel
@@ -112,19 +117,25 @@ def _n_log_n(n: float, products: Array) -> float:
 
 
 @kernel
-def _find_all_terms(q: float, more: float, child: Child) -> Terms:
+def find_terms(q: float, more: float, child: Child) -> Terms:
     """Find the terms of a set with q configurations, of which supersets have at least ``more`` times as many."""
-    ess, r, cache = child.ess, child.n_states, child.cache
+    ess, r = child.ess, child.n_states
     alpha = ess / (q * more)
     strong = child.whole and more > 1 and alpha <= 0.25 and alpha * (1 + math.log(child.total)) <= 1
-    if not child.whole:
-        return Terms(q, more, strong, NOT_CACHED, NOT_CACHED, NOT_CACHED, NOT_CACHED)
-    now, now_child = find_terms(q, ess, cache), find_terms(q * r, ess, cache)
-    if not strong:
-        return Terms(q, more, strong, now, now_child, NOT_CACHED, NOT_CACHED)
-    return Terms(
-        q, more, strong, now, now_child, find_terms(q * more, ess, cache), find_terms(q * more * r, ess, cache)
-    )
+    masses = np.array([ess / q, ess / (q * r), alpha, alpha / r])
+    table = np.zeros((4, FEW if child.whole else 0))
+    for row in range(4 if strong else 2):
+        for n in range(1, table.shape[1]):
+            table[row, n] = table[row, n - 1] + math.log(masses[row] + (n - 1))
+    return Terms(strong, masses, table)
+
+
+@kernel
+def term(n: float, row: int, terms: Terms) -> float:
+    """Return lgamma(a + n) - lgamma(a) for the mass a of a row."""
+    if n < terms.table.shape[1]:
+        return terms.table[row, np.int64(n)]  # type: ignore[no-any-return]  # an element of an array
+    return math.lgamma(terms.masses[row] + n) - math.lgamma(terms.masses[row])
 
 
 @kernel
@@ -136,7 +147,7 @@ def _cost_of_group(
     ``pure`` and ``mixed`` count the child's states in cells with one and with several of them; ``n_mixed`` cells have
     several, which cost ``entropy`` together, and at most ``excess`` more in the worst of them.
     """
-    r, table = child.n_states, child.cache.terms
+    r = child.n_states
     log_r = math.log(r)
     observed = 0
     for k in range(r):
@@ -144,38 +155,41 @@ def _cost_of_group(
     by_states = observed * log_r if child.unit else 0.0
     if n_mixed == 0 or not terms.strong:
         return max(by_states, entropy)
-    q = terms.q * terms.more
-    a, b = child.ess / q, child.ess / (q * r)
     total, cost = 0.0, 0.0
     for k in range(r):
         total += mixed[k]
-        cost -= h_term(mixed[k], b, terms.later_child, table) if mixed[k] > 0 else 0.0
-    here = h_term(total, a, terms.later, table)
+        cost -= term(mixed[k], LATER_CHILD, terms)
+    here = term(total, LATER, terms)
     cost += here
     for k in range(r):
         if pure[k] > 0:
             apart = log_r
             if mixed[k] > 0:
-                joined = h_term(total + pure[k], a, terms.later, table) - here
-                joined -= h_term(mixed[k] + pure[k], b, terms.later_child, table)
-                apart = min(apart, joined + h_term(mixed[k], b, terms.later_child, table))
+                joined = term(total + pure[k], LATER, terms) - here
+                joined -= term(mixed[k] + pure[k], LATER_CHILD, terms)
+                apart = min(apart, joined + term(mixed[k], LATER_CHILD, terms))
             cost += apart
     if n_mixed > 1:
+        a = terms.masses[LATER]
         cost = min(cost, entropy + excess + log_r + math.log(r * (a + 1) / a) - 2 * math.log(2.0))
     return max(cost, by_states)  # type: ignore[no-any-return]  # a term of an array
 
 
 @kernel
 def bound_and_score(
-    groups: Array, keys: Array, counts: Array, size: int, child: Child, terms: Terms
+    groups: Array, keys: Array, counts: Array, alone: Array, child: Child, terms: Terms
 ) -> tuple[float, float]:
     """Return a bound on the scores of all larger sets that the node may lead to, and the score of its own set."""
     # One pass over the table: groups are runs, and the cells of a group are runs within it.
-    r, bits, table, products = child.n_states, child.bits, child.cache.terms, child.products
-    later, a, b = terms.q * terms.more, child.ess / terms.q, child.ess / (terms.q * r)
-    a_later, b_later, states = child.ess / later, child.ess / (later * r), (1 << bits) - 1
+    r, bits, products, size, strong = child.n_states, child.bits, child.products, len(groups), terms.strong
+    states = (1 << bits) - 1
     pure, mixed = np.zeros(r, counts.dtype), np.zeros(r, counts.dtype)
-    bound, score, i = 0.0, 0.0, 0
+    bound, score, log_r = 0.0, 0.0, math.log(r) if child.unit else 0.0
+    for n in range(1, len(alone)):
+        if alone[n]:
+            bound -= alone[n] * log_r
+            score += alone[n] * (term(n, NOW_CHILD, terms) - term(n, NOW, terms))
+    i = 0
     while i < size:
         group, n_mixed, entropy, excess = groups[i], 0, 0.0, 0.0
         pure[:], mixed[:] = 0, 0
@@ -192,21 +206,35 @@ def bound_and_score(
                 total += n
                 mixed[keys[i] & states] += n
                 likelihood += _n_log_n(n, products)
-                lost += h_term(n, b_later, terms.later_child, table) if terms.strong else 0.0
+                lost += term(n, LATER_CHILD, terms) if strong else 0.0
                 i += 1
             likelihood -= _n_log_n(total, products)
             entropy -= likelihood
-            if terms.strong:
-                excess = max(excess, likelihood - lost + h_term(total, a_later, terms.later, table))
+            if strong:
+                excess = max(excess, likelihood - lost + term(total, LATER, terms))
         bound -= _cost_of_group(pure, mixed, n_mixed, entropy, excess, child, terms)
         total = 0.0
         for k in range(r):
             n = pure[k] + mixed[k]
             if n > 0:
                 total += n
-                score += h_term(n, b, terms.now_child, table)
-        score -= h_term(total, a, terms.now, table)
+                score += term(n, NOW_CHILD, terms)
+        score -= term(total, NOW, terms)
     return bound, score
+
+
+@kernel
+def drop_alone(groups: Array, keys: Array, counts: Array, size: int, alone: Array) -> int:
+    """Take groups of one cell of few rows out of a table, and count them by their count; return the new size."""
+    out = 0
+    for i in range(size):
+        single = (i == 0 or groups[i - 1] != groups[i]) and (i + 1 == size or groups[i + 1] != groups[i])
+        if single and counts[i] < len(alone):
+            alone[np.int64(counts[i])] += 1
+        else:
+            groups[out], keys[out], counts[out] = groups[i], keys[i], counts[i]
+            out += 1
+    return out
 
 
 @kernel
@@ -344,6 +372,10 @@ def walk_sets(walk: Walk, columns: Columns, child: Child, more: Array, goal: Goa
         else:
             numbers[DEPTH] -= 1
             continue
+        walk.alone[d + 1] = walk.alone[d]
+        walk.sizes[d + 1] = drop_alone(
+            walk.groups[d + 1], walk.keys[d + 1], walk.counts[d + 1], walk.sizes[d + 1], walk.alone[d + 1]
+        )
         walk.stages[d] += 1
         taken = walk.stages[d] == TAKEN_IN
         walk.stages[d + 1], walk.best[d + 1], walk.bounds[d + 1] = ENTER, walk.best[d], walk.bounds[d]
@@ -361,8 +393,10 @@ def walk_sets(walk: Walk, columns: Columns, child: Child, more: Array, goal: Goa
 def _enter(walk: Walk, d: int, child: Child, more: float, goal: Goal, listed: Listed) -> int:
     """Bound a node, and if its set is new, score it; return 1 if that is listed, else 0."""
     new = d == 0 or walk.stages[d - 1] == TAKEN_IN
-    terms = _find_all_terms(walk.qs[d], more, child)
-    bound, score = bound_and_score(walk.groups[d], walk.keys[d], walk.counts[d], walk.sizes[d], child, terms)
+    terms, size = find_terms(walk.qs[d], more, child), walk.sizes[d]
+    bound, score = bound_and_score(
+        walk.groups[d, :size], walk.keys[d, :size], walk.counts[d, :size], walk.alone[d], child, terms
+    )
     walk.bounds[d] = min(walk.bounds[d], bound)
     if not new:
         return 0

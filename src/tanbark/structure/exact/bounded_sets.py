@@ -58,18 +58,15 @@ from numpy.typing import NDArray
 
 from tanbark.arrays import Floats
 from tanbark.machine import raise_if_stopping, run_threads, thread_count
-from tanbark.scores.dirichlet import make_term_cache
 from tanbark.structure.exact.cluster_cuts import Clusters
 from tanbark.structure.exact.parent_sets import pack
 from tanbark.structure.exact.subset_scores import CompleteRows
 
-CACHED_SIZES = 256  # numbers of configurations whose log-gamma terms are cached
 PRODUCTS = 1 << 16  # n ln n is looked up to here
 FIRST_ROOM = 1024  # sets listed before the list is enlarged
 SLICE = 4096  # nodes between two looks at the clock
 FIRST_NODES, MORE_NODES = 1 << 16, 4  # nodes for a child in the first round, and how many times more in the next
 FOUND_BYTES = 96  # memory per set listed, and sorted
-CACHE_BYTES = 40 << 20  # of log-gamma terms, per thread
 
 Words = NDArray[np.uint64]
 
@@ -122,7 +119,7 @@ class BoundedSearch:
     def n_bytes(self, max_memory: float = np.inf) -> int:
         """Return the bytes that the walks take: all of them at once, or where those are too many, the running ones."""
         n_walks = self.n if self.n * self._walk_bytes() <= max_memory / 2 else self.threads
-        return n_walks * self._walk_bytes() + self.threads * CACHE_BYTES + self.codes.nbytes
+        return n_walks * self._walk_bytes() + self.codes.nbytes
 
     def run(
         self, children: dict[int, Wanted], *, deadline: float, max_memory: float, report: Callable[[str], None]
@@ -160,14 +157,13 @@ class BoundedSearch:
         return found
 
     def of_child(self, child: int) -> Any:
-        """Gather what the kernels read of a child, with a cache of its own."""
+        """Gather what the kernels read of a child."""
         from tanbark.structure.exact import bounded_kernels as kernels
 
         total, states = float(self.counts.sum()), int(self.n_states[child])
         n = np.arange(min(total + 1, PRODUCTS) if self.whole else 0, dtype=float)
-        cache = make_term_cache(int(total), CACHED_SIZES)
         return kernels.Child(
-            states, (states - 1).bit_length(), self.n_labels, total, self.ess, self.whole, self.unit, cache,
+            states, (states - 1).bit_length(), self.n_labels, total, self.ess, self.whole, self.unit,
             n * np.log(np.maximum(n, 1)),
         )  # fmt: skip
 
@@ -216,7 +212,8 @@ class BoundedSearch:
         groups[0], table[0], counts[0] = pairs[0], pairs[1], summed
         qs = np.full(m + 1, float(self.n_labels))
         walk = kernels.Walk(
-            groups, table, counts, np.full(m + 1, size), np.zeros(m + 1, np.int64),
+            groups, table, counts, np.full(m + 1, size), np.zeros((m + 1, kernels.FEW if self.whole else 0), np.int64),
+            np.zeros(m + 1, np.int64),
             np.zeros((m + 1, self.n_words), np.uint64), np.zeros(m + 1, np.int64), qs, np.full(m + 1, -np.inf),
             np.full(m + 1, np.inf), np.zeros(3, np.int64),
         )  # fmt: skip
