@@ -78,8 +78,8 @@ def measure(case: str, options: argparse.Namespace) -> dict[str, object]:
     counts, small = make(case, options), count(chain(6, 100), None)
     learn = exact.learn_general if case.endswith("-gbn") else exact.learn_augmented
     learn(small, method="dp")  # kernels are compiled before the clock runs
-    for column_sets in (0, 100):
-        with mock.patch.multiple(listing, ALL_SETS=0, SMALL_PARENTS=1, COLUMN_SETS=column_sets):
+    for bounding in (0.0, 1.0):
+        with mock.patch.multiple(listing, ALL_SETS=0, SMALL_PARENTS=1, BOUNDING=bounding):
             learn(small, method="ip")
     begun, used = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():

@@ -6,6 +6,10 @@ into *cells*. A cell of the table is a group, a key (the number of the rest of t
 count, sorted in this order. Taking a column in splits groups and leaves the cells; leaving it out merges cells.
 A group that has become a single cell stays one in all larger sets, whatever their columns: it leaves the table, and is
 only counted by its count.
+
+As long as the columns not decided yet tell nearly all rows apart, there are no cells of several rows to speak of. At
+these depths, below ``Plain.depth``, a table holds the numbers of the rows in place of keys, in the order of the keys at
+that depth, and leaving a column out changes nothing.
 """
 
 from __future__ import annotations
@@ -40,6 +44,19 @@ class Columns(NamedTuple):
     words: Array
 
 
+class Plain(NamedTuple):
+    """The different rows: their codes in the columns before ``depth``, by depth, their keys there, counts and states.
+
+    Rows are numbered in the order of label and key. ``child`` has the states of the child.
+    """
+
+    depth: int
+    codes: Array
+    keys: Array
+    counts: Array
+    child: Array
+
+
 class Child(NamedTuple):
     """The child: its states, the bits of a key that they take, the equivalent sample size, a table of n ln n.
 
@@ -72,9 +89,10 @@ class Goal(NamedTuple):
 class Walk(NamedTuple):
     """The nodes from the root to the current one, by depth, and three numbers: depth, nodes so far, sets listed.
 
-    ``alone[d, n]`` groups of count n have left the table of depth d.
+    ``alone[d, n]`` groups of count n have left the table of depth d. That table is at the place ``tables[d]``.
     """
 
+    tables: Array
     groups: Array
     keys: Array
     counts: Array
@@ -238,6 +256,88 @@ def drop_alone(groups: Array, keys: Array, counts: Array, size: int, alone: Arra
 
 
 @kernel
+def plain_bound_and_score(
+    groups: Array, rows: Array, plain: Plain, alone: Array, child: Child, terms: Terms
+) -> tuple[float, float]:
+    """Return what ``bound_and_score`` does for a table of row numbers, where no cell has several states."""
+    r, size, log_r = child.n_states, len(groups), math.log(child.n_states) if child.unit else 0.0
+    held = np.zeros(r, plain.counts.dtype)
+    bound, score = 0.0, 0.0
+    for n in range(1, len(alone)):
+        if alone[n]:
+            bound -= alone[n] * log_r
+            score += alone[n] * (term(n, NOW_CHILD, terms) - term(n, NOW, terms))
+    i = 0
+    while i < size:
+        group, total = groups[i], 0.0
+        held[:] = 0
+        while i < size and groups[i] == group:
+            held[plain.child[rows[i]]] += plain.counts[rows[i]]
+            i += 1
+        for k in range(r):
+            n = held[k]
+            if n > 0:
+                total += n
+                bound -= log_r
+                score += term(n, NOW_CHILD, terms)
+        score -= term(total, NOW, terms)
+    return bound, score
+
+
+@kernel
+def _split_plain(walk: Walk, d: int, plain: Plain, n_states: int) -> None:
+    """Make the table of depth d + 1 of row numbers where column d is in: groups are split, rows keep their order."""
+    # Two looks at each row: how many of the group have which state, and to where. Rows of their own leave the table.
+    source, out, group = walk.tables[d], 0, -1
+    groups, rows, size = walk.groups[source], walk.keys[source], walk.sizes[source]
+    groups_out, rows_out, alone = walk.groups[d + 1], walk.keys[d + 1], walk.alone[d + 1]
+    codes, counts = plain.codes[d], plain.counts
+    held, places, numbers = np.zeros(n_states, np.int64), np.empty(n_states, np.int64), np.empty(n_states, np.int64)
+    start = 0
+    while start < size:
+        stop = start
+        while stop < size and groups[stop] == groups[start]:
+            held[codes[rows[stop]]] += 1
+            stop += 1
+        for state in range(n_states):
+            places[state] = out
+            if held[state]:
+                group += 1
+                numbers[state] = group
+                out += held[state] if held[state] > 1 else 0
+        for i in range(start, stop):
+            row, state = rows[i], codes[rows[i]]
+            if held[state] == 1 and counts[row] < len(alone):
+                alone[np.int64(counts[row])] += 1
+                continue
+            if held[state] == 1:  # too many rows in one cell to be counted apart
+                places[state], out = out, out + 1
+            groups_out[places[state]], rows_out[places[state]] = numbers[state], row
+            places[state] += 1
+        held[:] = 0
+        start = stop
+    walk.sizes[d + 1] = out
+    walk.tables[d + 1] = d + 1
+
+
+@kernel
+def _give_keys(walk: Walk, d: int, plain: Plain) -> None:
+    """Make the table of depth d, with keys, from one of row numbers; rows that have become one cell are added up."""
+    source, out = walk.tables[d], 0
+    groups, rows = walk.groups[source], walk.keys[source]
+    groups_out, keys_out, counts_out = walk.groups[d], walk.keys[d], walk.counts[d]
+    for i in range(walk.sizes[source]):
+        group, key, count = groups[i], plain.keys[rows[i]], plain.counts[rows[i]]
+        if out and groups_out[out - 1] == group and keys_out[out - 1] == key:
+            counts_out[out - 1] += count
+        else:
+            groups_out[out], keys_out[out], counts_out[out] = group, key, count
+            out += 1
+    walk.sizes[d] = drop_alone(groups_out, keys_out, counts_out, out, walk.alone[d])
+    walk.tables[d] = d
+
+
+@kernel
 def _leave_out(walk: Walk, d: int, columns: Columns, bits: int) -> None:
     """Make the table of depth d + 1 where column d is out: within a group merge the runs of its states."""
     # Each state of the column is a run of the group, sorted by the rest. Linear in the cells times the runs.
@@ -346,13 +446,37 @@ def _insert(members: Array, score: float, listed: Listed, n_listed: int) -> None
 
 
 @kernel
-def walk_sets(walk: Walk, columns: Columns, child: Child, more: Array, goal: Goal, listed: Listed, budget: int) -> bool:
+def _decide(walk: Walk, d: int, taken: bool, columns: Columns, plain: Plain, bits: int) -> None:
+    """Make the table of depth d + 1, where column d is taken in or left out."""
+    walk.alone[d + 1] = walk.alone[d]
+    if d >= plain.depth:
+        if taken:
+            _take_in(walk, d, columns, bits)
+        else:
+            _leave_out(walk, d, columns, bits)
+        walk.sizes[d + 1] = drop_alone(
+            walk.groups[d + 1], walk.keys[d + 1], walk.counts[d + 1], walk.sizes[d + 1], walk.alone[d + 1]
+        )
+        walk.tables[d + 1] = d + 1
+        return
+    if taken:
+        _split_plain(walk, d, plain, columns.n_states[d])
+    else:
+        walk.tables[d + 1] = walk.tables[d]
+    if d + 1 == plain.depth:
+        _give_keys(walk, d + 1, plain)
+
+
+@kernel
+def walk_sets(
+    walk: Walk, columns: Columns, plain: Plain, child: Child, more: Array, goal: Goal, listed: Listed, budget: int
+) -> bool:
     """Go on with a walk for some nodes, or until there is no room to list more; return whether it is finished.
 
     Subsets come before supersets, so a set is listed if it beats all listed subsets. ``more[d]`` is the least number
     of states of columns not decided at depth d, 1 if none is left.
     """
-    deepest, numbers, bits = len(columns.n_states), walk.numbers, child.bits
+    deepest, numbers = len(columns.n_states), walk.numbers
     stop = numbers[NODES] + budget
     while numbers[DEPTH] >= 0 and numbers[NODES] < stop and numbers[LISTED] < len(listed.scores):
         if stopping():
@@ -360,24 +484,18 @@ def walk_sets(walk: Walk, columns: Columns, child: Child, more: Array, goal: Goa
         d = numbers[DEPTH]
         if walk.stages[d] == ENTER:
             numbers[NODES] += 1
-            numbers[LISTED] += _enter(walk, d, child, more[d], goal, listed)
+            numbers[LISTED] += _enter(walk, d, plain, child, more[d], goal, listed)
             bound, penalty = walk.bounds[d], penalty_of(walk.members[d], goal)
             within = bound > walk.best[d] + TIE and bound - penalty >= goal.floor - TIE
             if d == deepest or walk.parents[d] >= goal.most or not within:
                 numbers[DEPTH] -= 1
                 continue
-            _leave_out(walk, d, columns, bits)
-        elif walk.stages[d] == LEFT_OUT:
-            _take_in(walk, d, columns, bits)
-        else:
+        elif walk.stages[d] == TAKEN_IN:
             numbers[DEPTH] -= 1
             continue
-        walk.alone[d + 1] = walk.alone[d]
-        walk.sizes[d + 1] = drop_alone(
-            walk.groups[d + 1], walk.keys[d + 1], walk.counts[d + 1], walk.sizes[d + 1], walk.alone[d + 1]
-        )
         walk.stages[d] += 1
         taken = walk.stages[d] == TAKEN_IN
+        _decide(walk, d, taken, columns, plain, child.bits)
         walk.stages[d + 1], walk.best[d + 1], walk.bounds[d + 1] = ENTER, walk.best[d], walk.bounds[d]
         walk.members[d + 1] = walk.members[d]
         walk.qs[d + 1], walk.parents[d + 1] = walk.qs[d], walk.parents[d]
@@ -390,13 +508,18 @@ def walk_sets(walk: Walk, columns: Columns, child: Child, more: Array, goal: Goa
 
 
 @kernel
-def _enter(walk: Walk, d: int, child: Child, more: float, goal: Goal, listed: Listed) -> int:
+def _enter(walk: Walk, d: int, plain: Plain, child: Child, more: float, goal: Goal, listed: Listed) -> int:
     """Bound a node, and if its set is new, score it; return 1 if that is listed, else 0."""
     new = d == 0 or walk.stages[d - 1] == TAKEN_IN
-    terms, size = find_terms(walk.qs[d], more, child), walk.sizes[d]
-    bound, score = bound_and_score(
-        walk.groups[d, :size], walk.keys[d, :size], walk.counts[d, :size], walk.alone[d], child, terms
-    )
+    if d < plain.depth and not new:
+        return 0  # all is as it was
+    terms, table = find_terms(walk.qs[d], more, child), walk.tables[d]
+    size = walk.sizes[table]
+    groups, keys = walk.groups[table, :size], walk.keys[table, :size]
+    if d < plain.depth:
+        bound, score = plain_bound_and_score(groups, keys, plain, walk.alone[d], child, terms)
+    else:
+        bound, score = bound_and_score(groups, keys, walk.counts[table, :size], walk.alone[d], child, terms)
     walk.bounds[d] = min(walk.bounds[d], bound)
     if not new:
         return 0

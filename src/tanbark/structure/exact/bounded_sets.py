@@ -66,6 +66,8 @@ PRODUCTS = 1 << 16  # n ln n is looked up to here
 FIRST_ROOM = 1024  # sets listed before the list is enlarged
 SLICE = 4096  # nodes between two looks at the clock
 FIRST_NODES, MORE_NODES = 1 << 16, 4  # nodes for a child in the first round, and how many times more in the next
+PLAIN = 0.5  # the most rows in cells with several states, as a fraction, that bounds need not count
+SURELY = 4.0  # by how much information beats that of independent columns, on average, where it is one's own
 FOUND_BYTES = 96  # memory per set listed, and sorted
 
 Words = NDArray[np.uint64]
@@ -168,56 +170,89 @@ class BoundedSearch:
         )  # fmt: skip
 
     def _order(self, child: int) -> list[int]:
-        """Order the other columns by what they tell of the child, most first: taken in they raise the score to beat,
-        and left out they leave cells mixed."""
-        told = {}
-        for column in range(self.n):
-            if column != child:
-                key = (self.labels * self.n_states[column] + self.codes[column]) * self.n_states[child]
-                size = self.n_labels * int(self.n_states[column] * self.n_states[child])
-                table = np.bincount(key + self.codes[child], self.counts, size).reshape(-1, self.n_states[child])
-                told[column] = _n_log_n(table) - _n_log_n(table.sum(axis=1))
-        return sorted(told, key=lambda column: (-told[column], column))
+        """Order the other columns: first those that tell something of the child, most first, then the most varied.
 
-    def begin(self, child: int) -> tuple[Any, Any, Floats]:
+        The first raise the score to beat where they are taken in. Without the varied ones the columns that are left
+        cannot tell rows apart, so that bounds fall soon.
+        """
+        labels, n_labels, r = self.labels, self.n_labels, int(self.n_states[child])
+        own = self._conditional(labels, n_labels, child)
+        told, varied, strong = {}, {}, []
+        for column in range(self.n):
+            if column == child:
+                continue
+            states = int(self.n_states[column])
+            joint = self._conditional(labels * states + self.codes[column], n_labels * states, child)
+            told[column] = own - joint
+            varied[column] = self._conditional(labels, n_labels, column)
+            if told[column] > SURELY * (1 + n_labels * (states - 1) * (r - 1) / 2):
+                strong.append(column)
+        rest = sorted(told.keys() - set(strong), key=lambda column: (-varied[column], column))
+        return sorted(strong, key=lambda column: (-told[column], column)) + rest
+
+    def _conditional(self, given: NDArray[np.int64], n_given: int, column: int) -> float:
+        """Return rows times the conditional entropy of a column."""
+        states = int(self.n_states[column])
+        table = np.bincount(given * states + self.codes[column], self.counts, n_given * states).reshape(-1, states)
+        return _n_log_n(table.sum(axis=1)) - _n_log_n(table)
+
+    def begin(self, child: int) -> tuple[Any, Any, Any, Floats]:
         """Number what rows hold from each depth on, and set up the root of a walk."""
         from tanbark.structure.exact import bounded_kernels as kernels
 
         order, size = self._order(child), len(self.counts)
         m, bits = len(order), (int(self.n_states[child]) - 1).bit_length()
         states, rests = np.zeros((m, size), np.int32), np.zeros((m, size), np.int32)
-        rest = np.zeros(size, np.int64)
-        for d in range(m - 1, -1, -1):
-            codes = self.codes[order[d]]
-            different, first, numbers = np.unique(codes * size + rest, return_index=True, return_inverse=True)
-            states[d, : len(different)], rests[d, : len(different)] = codes[first], rest[first]
-            rest = numbers.ravel()
+        rest, depth = np.zeros(size, np.int64), 0
+        keys = rest << bits | self.codes[child]
+        for d in range(m, -1, -1):
+            if d < m:
+                codes = self.codes[order[d]]
+                different, first, numbers = np.unique(codes * size + rest, return_index=True, return_inverse=True)
+                states[d, : len(different)], rests[d, : len(different)] = codes[first], rest[first]
+                rest = numbers.ravel()
+            if not depth:
+                keys = rest << bits | self.codes[child]
+                depth = d if self._mixed(keys, bits) <= PLAIN else 0
         words = np.zeros((m, self.n_words), np.uint64)
         for d, column in enumerate(order):
             words[d, column // 64] = np.uint64(1) << np.uint64(column % 64)
         n_states = self.n_states[order].reshape(m)
         columns = kernels.Columns(states, rests, n_states, words)
         more = np.array([*(n_states[d:].min() for d in range(m)), 1], float)
-        return columns, self._root(rest << bits | self.codes[child], m), more
+        sorted_rows = np.lexsort((keys, self.labels))
+        plain = kernels.Plain(
+            depth, self.codes[order[:depth]].reshape(depth, size)[:, sorted_rows], keys[sorted_rows],
+            self.counts[sorted_rows], self.codes[child][sorted_rows],
+        )  # fmt: skip
+        return columns, plain, self._root(sorted_rows, keys, depth, m), more
 
-    def _root(self, keys: NDArray[np.int64], m: int) -> Any:
+    def _mixed(self, keys: NDArray[np.int64], bits: int) -> float:
+        """Return which fraction of the rows are in cells with several states of the child."""
+        cells = np.unique(np.stack([self.labels, keys >> bits]), axis=1, return_inverse=True)[1].ravel()
+        low, high = np.full(len(keys), 1 << bits), np.full(len(keys), -1)
+        np.minimum.at(low, cells, keys & (1 << bits) - 1)
+        np.maximum.at(high, cells, keys & (1 << bits) - 1)
+        return float(self.counts[(low != high)[cells]].sum() / self.counts.sum())
+
+    def _root(self, rows: NDArray[np.int64], keys: NDArray[np.int64], depth: int, m: int) -> Any:
         from tanbark.structure.exact import bounded_kernels as kernels
 
-        pairs, place = np.unique(np.stack([self.labels, keys]), axis=1, return_inverse=True)
-        size = pairs.shape[1]
-        whole = self.counts.dtype.kind == "i"
-        summed = np.bincount(place.ravel(), self.counts, size)
+        labels, held, summed = self.labels[rows], np.arange(len(rows)), self.counts[rows].astype(float)
+        if depth == 0:
+            (labels, held), place = np.unique(np.stack([labels, keys[rows]]), axis=1, return_inverse=True)
+            summed = np.bincount(place.ravel(), summed, len(held))
+        size, whole = len(rows), self.counts.dtype.kind == "i"
         groups, table = np.zeros((m + 1, size), np.int32), np.zeros((m + 1, size), np.int32)
         counts = np.zeros((m + 1, size), np.int32 if whole else np.float64)
-        groups[0], table[0], counts[0] = pairs[0], pairs[1], summed
-        qs = np.full(m + 1, float(self.n_labels))
-        walk = kernels.Walk(
-            groups, table, counts, np.full(m + 1, size), np.zeros((m + 1, kernels.FEW if self.whole else 0), np.int64),
-            np.zeros(m + 1, np.int64),
-            np.zeros((m + 1, self.n_words), np.uint64), np.zeros(m + 1, np.int64), qs, np.full(m + 1, -np.inf),
-            np.full(m + 1, np.inf), np.zeros(3, np.int64),
+        groups[0, : len(held)], table[0, : len(held)], counts[0, : len(held)] = labels, held, summed
+        return kernels.Walk(
+            np.zeros(m + 1, np.int64), groups, table, counts, np.full(m + 1, len(held)),
+            np.zeros((m + 1, kernels.FEW if self.whole else 0), np.int64), np.zeros(m + 1, np.int64),
+            np.zeros((m + 1, self.n_words), np.uint64), np.zeros(m + 1, np.int64),
+            np.full(m + 1, float(self.n_labels)), np.full(m + 1, -np.inf), np.full(m + 1, np.inf),
+            np.zeros(3, np.int64),
         )  # fmt: skip
-        return walk
 
 
 class _Task:
@@ -231,11 +266,11 @@ class _Task:
         """Go on until all sets are found, or so many nodes are visited, or time or room is used up."""
         from tanbark.structure.exact import bounded_kernels as kernels
 
-        columns, walk, more, listed = self._begun() if self.state is None else self.state
+        columns, plain, walk, more, listed = self._begun() if self.state is None else self.state
         of_child, goal = self.search.of_child(self.child), self._goal()
         stop, finished = walk.numbers[kernels.NODES] + budget, False
         while not finished and walk.numbers[kernels.NODES] < stop:
-            finished = kernels.walk_sets(walk, columns, of_child, more, goal, listed, SLICE)
+            finished = kernels.walk_sets(walk, columns, plain, of_child, more, goal, listed, SLICE)
             raise_if_stopping()
             n_listed = int(walk.numbers[kernels.LISTED])
             if n_listed == len(listed.scores):
@@ -244,7 +279,7 @@ class _Task:
                 listed = kernels.Listed(*(np.concatenate([part, np.zeros_like(part)]) for part in listed))
             if time.perf_counter() >= deadline:
                 break
-        self.state = None if finished or budget == np.inf else (columns, walk, more, listed)
+        self.state = None if finished or budget == np.inf else (columns, plain, walk, more, listed)
         beyond = -np.inf
         for d in range(0 if finished else int(walk.numbers[kernels.DEPTH]) + 1):
             if walk.stages[d] != kernels.TAKEN_IN:

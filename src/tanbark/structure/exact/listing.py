@@ -4,8 +4,8 @@
    among them, or a good one, is the known network.
 2. The best values of all columns, scores less penalties, add up to a bound on every network. A set whose value is
    further below the best of its column than the gap between the bound and the known network is in no better network.
-3. Go on with larger sets, one size after another for all columns at once, as long as a column has not too many of them;
-   for the columns that have, by the branch and bound of ``bounded_sets``, where the proofs are.
+3. List the larger sets of every column by the branch and bound of ``bounded_sets``, where the proofs are. Columns that
+   take too long are gone through by size, so that it is known up to how many parents nothing is left out.
 4. Where larger sets have raised the bound, and with it the gap, list again.
 """
 
@@ -17,11 +17,12 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tanbark.arrays import Floats, Integers
+from tanbark.arrays import Bools, Floats, Integers
 from tanbark.errors import TableTooLargeError
 from tanbark.structure.exact.bounded_sets import BoundedSearch, Sets, Wanted
 from tanbark.structure.exact.order_graph import solve
@@ -32,9 +33,9 @@ from tanbark.structure.exact.subset_scores import CompleteRows
 SMALL_SETS = 500_000  # sets of columns that may be counted for the first stage
 SMALL_PARENTS = 4
 ALL_SETS = 5_000_000  # where there are no more sets of up to max_parents parents, all of them are counted
-COLUMN_SETS = 1_000_000  # a column with more sets of one size is left to the branch and bound
+COLUMN_SETS = 2_000_000  # the most sets of one size of a column that are gone through one after another
 KNOWN_BYTES = 1 << 28  # memory of the search for the best choice among small sets
-RELAXING, KNOWING, GROWING, LISTING = 0.15, 0.25, 0.5, 0.8  # fractions of the time after which stages end
+RELAXING, KNOWING, BOUNDING, LISTING = 0.15, 0.25, 0.65, 0.8  # fractions of the time after which stages end
 MARGIN = 0.02  # of the gap: how much larger sets may add to it before they are listed again
 SLACK = 1e-6  # what rounding may hide of a value
 GIB = 1 << 30
@@ -72,7 +73,7 @@ class Listing:
 
 @dataclass(frozen=True, eq=False)
 class _Grown:
-    """The sets of more than few parents above the floors: all of them, and those of the branch and bound by column.
+    """The sets above the floors: all that were found, and those of the branch and bound by column.
 
     All sets of at most ``complete`` parents were looked at.
     """
@@ -185,34 +186,42 @@ class Lister:
 
     def _grow(self, levels: Levels, search: BoundedSearch, floors: Floats, relaxed: Relaxed) -> _Grown:
         """List the sets of more parents whose values are not below the floors of their columns."""
-        limits = levels.floors(floors, relaxed.clusters, relaxed.multipliers)
-        found, wanted, hard = [], np.ones(self.n, bool), {}  # hard: columns that are left, and after how many parents
-        while levels.size <= self.most:
-            if levels.bytes_of_next() > self.max_memory / 2:
-                hard.update(dict.fromkeys(np.flatnonzero(wanted).tolist(), levels.size - 1))
-                break
-            opened, counts = levels.open_next(wanted)
-            if (counts > COLUMN_SETS).any():
-                hard.update(dict.fromkeys(np.flatnonzero(counts > COLUMN_SETS).tolist(), levels.size - 1))
-                wanted &= counts <= COLUMN_SETS
-                opened, counts = levels.open_next(wanted)
-            if not counts.any():
-                break
-            fresh = levels.go_on(opened, limits, self._end_of(GROWING))
-            if fresh is None:
-                hard.update(dict.fromkeys(np.flatnonzero(counts).tolist(), levels.size - 1))
-                break
-            found.append(fresh)
-            self.report(f"{len(fresh.child):,} candidate sets of {levels.size - 1} parents, {len(hard)} columns left")
-        goals = {child: self._wanted(child, floors, relaxed) for child in sorted(hard)}
+        goals = {child: self._wanted(child, floors, relaxed) for child in range(self.n)}
         bounded = search.run(
-            goals, deadline=self._end_of(LISTING), max_memory=self.max_memory, report=self.report
+            goals, deadline=self._end_of(BOUNDING), max_memory=self.max_memory, report=self.report
         )  # fmt: skip
-        for child, sets in bounded.items():
-            found.append(Candidates.sorted(np.full(len(sets.scores), child), sets.scores, unpack(sets.words, self.n)))
-        nothing = Candidates(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, self.n), bool))
-        complete = min((hard[child] for child in bounded if bounded[child].beyond > -np.inf), default=self.most)
-        return _Grown(Candidates.joined([nothing, *found]), bounded, complete)
+        found = [
+            Candidates.sorted(np.full(len(sets.scores), child), sets.scores, unpack(sets.words, self.n))
+            for child, sets in bounded.items()
+        ]
+        hard = np.array([bounded[child].beyond > -np.inf for child in range(self.n)])
+        complete = self.most
+        if hard.any():
+            limits = levels.floors(floors, relaxed.clusters, relaxed.multipliers)
+            larger, finished = self._by_size(levels, hard, limits)
+            found += larger
+            if finished:
+                bounded = {child: replace(sets, beyond=-np.inf) for child, sets in bounded.items()}
+            else:
+                complete = levels.size - 1
+        return _Grown(Candidates.joined(found), bounded, complete)
+
+    def _by_size(self, levels: Levels, wanted: Bools, limits: Any) -> tuple[list[Candidates], bool]:
+        """List the sets of some columns, one size after another, as long as time, memory and their number allow it.
+
+        Return also whether all of them are listed.
+        """
+        found: list[Candidates] = []
+        while levels.size <= self.most and levels.bytes_of_next() <= self.max_memory / 2:
+            opened, counts = levels.open_next(wanted)
+            if not counts.any():
+                return found, True
+            fresh = None if (counts > COLUMN_SETS).any() else levels.go_on(opened, limits, self._end_of(LISTING))
+            if fresh is None:
+                return found, False
+            found.append(fresh)
+            self.report(f"{len(fresh.child):,} candidate sets of {levels.size - 1} parents")
+        return found, levels.size > self.most
 
     def _wanted(self, child: int, floors: Floats, relaxed: Relaxed) -> Wanted:
         """Gather the clusters of a child, and what its sets pay for counting in them."""

@@ -16,15 +16,16 @@ def counts(monkeypatch):
     return MemoryCounts(make_table(rng, (*rng.integers(2, 4, 12), 2), 1500))
 
 
-@pytest.mark.parametrize("column_sets", [0, 100_000], ids=["branch-and-bound", "one-size-after-another"])
-def test_twelve_features_as_dynamic_programming_has_them(counts, monkeypatch, column_sets):
-    monkeypatch.setattr(listing, "COLUMN_SETS", column_sets)
+@pytest.mark.parametrize("bounding", [0.9, -1.0], ids=["branch-and-bound", "one-size-after-another"])
+def test_twelve_features_as_dynamic_programming_has_them(counts, monkeypatch, bounding):
+    monkeypatch.setattr(listing, "BOUNDING", bounding)
     monkeypatch.setattr(listing, "SMALL_PARENTS", 1)
+    monkeypatch.setattr(bounded_sets, "SLICE", 1)
     best, found = learn.learn_augmented(counts, method="dp"), learn.learn_augmented(counts, method="ip")
     assert found.score == pytest.approx(best.score, abs=1e-6)
     report = found.report
     assert report.proved_optimal
-    assert (report.n_nodes > 0) == (column_sets == 0)
+    assert (report.n_nodes > 100) == (bounding > 0)  # a node of each column in every pass otherwise
     assert report.history[-1].stage == "end"
     assert [step.seconds for step in report.history] == sorted(step.seconds for step in report.history)
     assert all(step.score <= best.score + 1e-6 <= step.bound + 2e-6 for step in report.history)
@@ -32,7 +33,7 @@ def test_twelve_features_as_dynamic_programming_has_them(counts, monkeypatch, co
 
 def test_what_is_proved_up_to_some_parents_when_larger_sets_are_not_looked_at(counts, monkeypatch):
     monkeypatch.setattr(listing, "SMALL_PARENTS", 2)
-    monkeypatch.setattr(listing, "GROWING", -1.0)  # there is time for small sets and for the search over orders only
+    monkeypatch.setattr(listing, "BOUNDING", -1.0)  # there is time for small sets and for the search over orders only
     monkeypatch.setattr(listing, "LISTING", -1.0)
     monkeypatch.setattr(bounded_sets, "SLICE", 1)
     with pytest.warns(NotProvedWarning, match="No network with up to 2 parents of a column scores higher"):
