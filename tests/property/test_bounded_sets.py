@@ -13,8 +13,7 @@ import naive
 from strategies import make_schema, make_table, seeds
 from tanbark.counts import MemoryCounts
 from tanbark.scores import bdeu
-from tanbark.structure.exact import bounded_kernels as kernels
-from tanbark.structure.exact import bounded_sets
+from tanbark.structure.exact import bound_kernels, bounded_sets, group_kernels
 from tanbark.structure.exact.bounded_sets import BoundedSearch, Wanted
 from tanbark.structure.exact.cluster_cuts import Clusters
 from tanbark.structure.exact.subset_scores import CompleteRows
@@ -85,11 +84,11 @@ def test_no_set_scores_above_the_bound_of_a_node(seed, ess, given_class, kind):
         counts = np.bincount(place.ravel(), search.counts).astype(search.counts.dtype)
         more = float(search.n_states[rest].min()) if rest else 1.0
         q = float(search.n_labels * np.prod(search.n_states[parents]))
-        terms = kernels.find_terms(q, more, of_child)
-        alone = np.zeros(kernels.FEW if search.whole else 0, np.int64)
-        size = kernels.drop_alone(cells[0], cells[1], counts, len(counts), alone)
+        terms = bound_kernels.find_terms(q, more, of_child)
+        alone = np.zeros(bound_kernels.FEW if search.whole else 0, np.int64)
+        size = group_kernels.drop_alone(cells[0], cells[1], counts, len(counts), alone)
         left = (cells[0, :size], cells[1, :size], counts[:size])
-        bound, score = kernels.bound_and_score(*left, alone, of_child, terms)
+        bound, score = bound_kernels.bound_and_score(*left, alone, of_child, terms)
         assert score == approx(scores[base], abs=1e-7)
         larger = [
             scores[mask] for mask in scores if mask & base == base and mask & ~(base | free) == 0 and mask != base

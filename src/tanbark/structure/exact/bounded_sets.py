@@ -160,11 +160,11 @@ class BoundedSearch:
 
     def of_child(self, child: int) -> Any:
         """Gather what the kernels read of a child."""
-        from tanbark.structure.exact import bounded_kernels as kernels
+        from tanbark.structure.exact import bound_kernels
 
         total, states = float(self.counts.sum()), int(self.n_states[child])
         n = np.arange(min(total + 1, PRODUCTS) if self.whole else 0, dtype=float)
-        return kernels.Child(
+        return bound_kernels.Child(
             states, (states - 1).bit_length(), self.n_labels, total, self.ess, self.whole, self.unit,
             n * np.log(np.maximum(n, 1)),
         )  # fmt: skip
@@ -198,7 +198,7 @@ class BoundedSearch:
 
     def begin(self, child: int) -> tuple[Any, Any, Any, Floats]:
         """Number what rows hold from each depth on, and set up the root of a walk."""
-        from tanbark.structure.exact import bounded_kernels as kernels
+        from tanbark.structure.exact import group_kernels
 
         order, size = self._order(child), len(self.counts)
         m, bits = len(order), (int(self.n_states[child]) - 1).bit_length()
@@ -218,10 +218,10 @@ class BoundedSearch:
         for d, column in enumerate(order):
             words[d, column // 64] = np.uint64(1) << np.uint64(column % 64)
         n_states = self.n_states[order].reshape(m)
-        columns = kernels.Columns(states, rests, n_states, words)
+        columns = group_kernels.Columns(states, rests, n_states, words)
         more = np.array([*(n_states[d:].min() for d in range(m)), 1], float)
         sorted_rows = np.lexsort((keys, self.labels))
-        plain = kernels.Plain(
+        plain = group_kernels.Plain(
             depth, self.codes[order[:depth]].reshape(depth, size)[:, sorted_rows], keys[sorted_rows],
             self.counts[sorted_rows], self.codes[child][sorted_rows],
         )  # fmt: skip
@@ -236,7 +236,7 @@ class BoundedSearch:
         return float(self.counts[(low != high)[cells]].sum() / self.counts.sum())
 
     def _root(self, rows: NDArray[np.int64], keys: NDArray[np.int64], depth: int, m: int) -> Any:
-        from tanbark.structure.exact import bounded_kernels as kernels
+        from tanbark.structure.exact import bound_kernels, group_kernels
 
         labels, held, summed = self.labels[rows], np.arange(len(rows)), self.counts[rows].astype(float)
         if depth == 0:
@@ -246,9 +246,9 @@ class BoundedSearch:
         groups, table = np.zeros((m + 1, size), np.int32), np.zeros((m + 1, size), np.int32)
         counts = np.zeros((m + 1, size), np.int32 if whole else np.float64)
         groups[0, : len(held)], table[0, : len(held)], counts[0, : len(held)] = labels, held, summed
-        return kernels.Walk(
+        return group_kernels.Walk(
             np.zeros(m + 1, np.int64), groups, table, counts, np.full(m + 1, len(held)),
-            np.zeros((m + 1, kernels.FEW if self.whole else 0), np.int64), np.zeros(m + 1, np.int64),
+            np.zeros((m + 1, bound_kernels.FEW if self.whole else 0), np.int64), np.zeros(m + 1, np.int64),
             np.zeros((m + 1, self.n_words), np.uint64), np.zeros(m + 1, np.int64),
             np.full(m + 1, float(self.n_labels)), np.full(m + 1, -np.inf), np.full(m + 1, np.inf),
             np.zeros(3, np.int64),
