@@ -228,4 +228,4 @@ def score_graph(counting: Counting, masks: Array, most_cells: int, scores: Array
         if cells > most_cells:
             scores[0] = np.nan
             return
-        scores[y] = score_family(data, counting.scoring, y, parents, table, place)
+        scores[y] = score_family(data, counting.scoring, counting.cells, y, parents, table, place)
