@@ -31,7 +31,7 @@ def is_whole(value: Any) -> bool:
     >>> is_whole(np.int8(3)), is_whole(3.0), is_whole(True)
     (True, False, False)
     """
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
 
 
 def check_count(name: str, value: object, *, least: int = 0) -> int:

@@ -74,10 +74,10 @@ def pack(
     if labels is not None:
         shifts = WORD_BITS * segments[:-1] - (np.cumsum(sizes) - sizes)
         place[np.argsort(labels, kind="stable")] = place + np.repeat(shifts, sizes).astype(place.dtype)
-    held = np.where(n_states <= max_states, n_states, 0)
-    ends = 1 + held.cumsum()
-    first = np.where(held > 0, ends - held, NO_BITSETS)
-    words = np.zeros((int(ends[-1]) if n_columns else 1, int(segments[-1])), np.uint64)
+    held = [states if states <= max_states else 0 for states in n_states.tolist()]
+    *starts, end = accumulate(held, initial=1)
+    first = np.array([low if states else NO_BITSETS for low, states in zip(starts, held, strict=True)], np.int64)
+    words = np.zeros((end, int(segments[-1])), np.uint64)
     complete = np.zeros(n_columns, np.int64)
     for size, low in zip(sizes, segments.tolist(), strict=False):
         whole, rest = divmod(size, WORD_BITS)

@@ -70,7 +70,7 @@ class MemoryCounts(CountEngine):
         if codes.size > MAX_PACKED:
             return None
         bitsets = self._plain_bitsets
-        rest = np.flatnonzero(bitsets.complete == 0)  # are not complete, or not packed
+        rest = (bitsets.complete == 0).nonzero()[0]  # are not complete, or not packed
         if len(rest) and (codes[rest].max(axis=1, initial=0) >= self._states[rest]).any():
             return None
         codes = np.ascontiguousarray(codes)

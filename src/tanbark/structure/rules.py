@@ -45,8 +45,10 @@ def make_rules(
         x, y = np.argwhere(both)[0]
         msg = f"The arc {(schema.names[x], schema.names[y])} is both required and forbidden. Take it out of one list."
         raise OptionError(msg)
-    given = start.arcs() if isinstance(start, Dag) else () if start is None else start
-    begin = (arc_mask("start", given, schema.names) & ~barred) | fixed
+    begin = fixed.copy()
+    if start is not None:
+        given = start.arcs() if isinstance(start, Dag) else start
+        begin |= arc_mask("start", given, schema.names) & ~barred
     if begin.any():
         make_dag(schema.names, begin)  # raises if there is a cycle
     varied = np.array(schema.cardinalities) > 1

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tanbark.display import short
 from tanbark.draw.axes import make_axes, text_width
@@ -16,8 +15,7 @@ MOST_NAMED = 60  # steps of a plot that are named
 LONGEST = 40  # characters of a move
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One step of a search: the score after it, the move, the number of candidates tried, and the seconds it took."""
 
     score: float

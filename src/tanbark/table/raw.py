@@ -325,7 +325,8 @@ def _read_dictionary(native: Any, column: int) -> CodedColumn:
 
 def _split_dictionary(native: Any) -> tuple[Array, list[Any]]:
     whole = native.combine_chunks()
-    return whole.indices.fill_null(-1).to_numpy(zero_copy_only=False), whole.dictionary.to_pylist()
+    codes = whole.indices.fill_null(-1) if whole.null_count else whole.indices
+    return codes.to_numpy(zero_copy_only=False), whole.dictionary.to_pylist()
 
 
 def _coded(column: int, codes: Array, levels: list[Any], *, declared: bool) -> CodedColumn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from time import perf_counter
 
@@ -49,8 +50,8 @@ class OrderSearch:
         n = len(start)
         self._sets, self._names, self._elsewhere = sets, rules.names, elsewhere
         graph = climb_kernels.Climb(
-            start.copy(), start.copy(), np.empty((n, n)), _filled(n, np.nan), pack_parents(start), np.ones(n, bool),
-            np.empty((n, n)),
+            start.copy(), start.copy(), np.empty((n, n)), _filled(n, np.nan), np.empty_like(sets.lists.bits[:, 0]),
+            np.empty(n, bool), np.empty((n, n)),
         )  # fmt: skip
         if start.any() and sets.counter is not None:
             graph.reach[:] = reachable(start)
@@ -130,7 +131,7 @@ class OrderSearch:
     def score(self) -> float:
         """Score the best graph anew, to the same last digit by all engines; few rows are counted by the kernel."""
         found: list[float] = self._task.final.tolist()
-        if not found or np.isnan(found[0]):
+        if not found or math.isnan(found[0]):
             found = self._sets.family_scores(self.arcs)
         return float(sum(found))
 

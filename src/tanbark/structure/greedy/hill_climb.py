@@ -22,7 +22,7 @@ from tanbark.structure.greedy.gains import Gains
 from tanbark.structure.greedy.moves import KINDS, REVERSE, MovingGraph
 from tanbark.structure.greedy.parent_sets import ParentSets, fits_lists
 from tanbark.structure.result import Learnt
-from tanbark.structure.rules import MAX_CELLS, Arcs, Draws, Rules, make_dag, make_rules
+from tanbark.structure.rules import MAX_CELLS, Arcs, Draws, Rules, make_dag, make_rules, parents_in
 from tanbark.structure.trace import History, Trace
 
 SPACES = ("orders", "equivalence-classes", "dags")
@@ -188,7 +188,8 @@ def _search_orders(
         trace.add(state.score, "restart", 1, perf_counter() - begun)
         orders.run(walk.rounds, deadline, trace)
     trace.end()
-    return Learnt(make_dag(rules.names, orders.arcs), orders.score(), History(trace.steps))
+    dag = Dag.known(rules.names, tuple(parents_in(orders.arcs)))
+    return Learnt(dag, orders.score(), History(trace.steps))
 
 
 def _ascend(state: GraphClimb, walk: Walk, trace: Trace, deadline: float) -> tuple[float, Bools]:

@@ -57,13 +57,13 @@ class ParentSets:
         self.lists.counted[:, :room] = before.counted
 
     def _begin(self) -> None:
-        """Enter the sets of required parents with their scores; those without any are scored by the kernel that counts.
+        """Score the sets of required parents; those without any are scored by the kernel that counts, which enters all.
 
-        Without a counter their neighbours are entered too.
+        Without a counter they are entered here, and their neighbours too.
         """
         lists, fixed = self.lists, self._rules.fixed
-        lists.bits[:, 0], lists.size[:] = pack_parents(fixed), 1
         if self.counter is None:
+            lists.bits[:, 0], lists.size[:] = pack_parents(fixed), 1
             least = list(enumerate(parents_in(fixed)))
             lists.score[:, 0] = self._gains.family_scores(least)
             lists.counted[:, 0] = True
@@ -172,4 +172,4 @@ def unpack_parents(masks: Words) -> Bools:
     [[False, True], [False, False]]
     """
     member = np.unpackbits(masks.view(np.uint8), axis=1, count=len(masks), bitorder="little")
-    return np.ascontiguousarray(member.T).astype(bool)
+    return member.view(bool).T

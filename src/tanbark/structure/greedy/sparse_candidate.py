@@ -92,7 +92,7 @@ def learn(
         assert found.score is not None
         if best is not None and best.score is not None and found.score <= best.score + TIE:
             break
-        steps += [replace(found.history[0], move="new candidates"), *found.history[1:]]
+        steps += [found.history[0]._replace(move="new candidates"), *found.history[1:]]
         best = found
         distance = rank(best.dag)
     assert best is not None

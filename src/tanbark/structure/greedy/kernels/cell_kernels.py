@@ -105,11 +105,8 @@ def list_by_rows(data: PackedRows, child: int, parents: Array, cells: Cells) -> 
 
 
 @kernel
-def list_by_bits(data: PackedRows, child: int, parents: Array, cells: Cells, listed: bool) -> int:
-    """List the cells of a family by bitsets; return their number.
-
-    The rows of a cell are listed too where they are few, or in all cells where they are to be ``listed``.
-    """
+def count_by_bits(data: PackedRows, child: int, parents: Array, cells: Cells) -> int:
+    """Fill ``held`` and ``dense`` with the bitsets and the counts of all joint states of a family; return how many."""
     # Idea: the bitsets of the joint states of the first columns are split by the states of the next, from the last one
     # down, so that none is overwritten before it was split.
     held, words = cells.held, data.words
@@ -125,21 +122,31 @@ def list_by_bits(data: PackedRows, child: int, parents: Array, cells: Cells, lis
                 for word in range(size):
                     held[cell * states + state, word] = held[cell, word] & words[start + state, word]
         made *= states
-    states = data.n_states[child]
-    few, number, low = 2 * size + 12, 0, 0
     for cell in range(made):
         total = np.uint64(0)
         for word in range(size):
             total += popcount(held[cell, word])
-        rows = np.int64(total)
-        cells.dense[cell] = rows
+        cells.dense[cell] = np.int64(total)
+    return int(made)
+
+
+@kernel
+def list_by_bits(data: PackedRows, child: int, parents: Array, cells: Cells, listed: bool) -> int:
+    """List the cells of a family by bitsets; return their number.
+
+    The rows of a cell are listed too where they are few, or in all cells where they are to be ``listed``.
+    """
+    made, states = count_by_bits(data, child, parents, cells), data.n_states[child]
+    few, number, low = 2 * data.words.shape[1] + 12, 0, 0
+    for cell in range(made):
+        rows = np.int64(cells.dense[cell])
         if rows == 0:
             continue
         cells.total[number], cells.config[number], cells.bits[number] = rows, cell // states, cell
         cells.begin[number], cells.n_rows[number] = -1, rows
         if listed or rows <= few:
             cells.begin[number] = low
-            low = _list_rows(held[cell], cells.rows, low)
+            low = _list_rows(cells.held[cell], cells.rows, low)
         number += 1
     return number
 

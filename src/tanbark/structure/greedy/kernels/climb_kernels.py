@@ -22,6 +22,7 @@ from tanbark.structure.greedy.kernels.set_kernels import (
     insert_neighbours,
     members_of,
     toggle_member,
+    write_members,
 )
 from tanbark.structure.greedy.moves import ADD, REVERSE
 
@@ -90,12 +91,16 @@ def begin_counting(counter: Counter) -> Counting:
 
 @kernel
 def enter_columns(counting: Counting, sets: SetList, graph: Climb) -> None:
-    """Enter the sets of required parents and their neighbours.
+    """Enter the sets of required parents and their neighbours, and the parent sets of the graph.
 
     The scores of sets that are not empty are known. A column of the graph with required parents only, whose score is
     NaN, has the score of these.
     """
     n = len(graph.roots)
+    for y in range(n):
+        write_members(sets.bits[y, 0], sets.fixed[:, y])
+        write_members(graph.mask[y], graph.arcs[:, y])
+        sets.size[y], graph.stale[y] = 1, True
     free, scores, gains = counting.allowed.copy(), np.empty(n), np.empty(n)
     for y in range(n):
         if has_members(sets.bits[y, 0]):
@@ -228,4 +233,4 @@ def score_graph(counting: Counting, masks: Array, most_cells: int, scores: Array
         if cells > most_cells:
             scores[0] = np.nan
             return
-        scores[y] = score_family(data, counting.scoring, y, parents, table, place)
+        scores[y] = score_family(data, counting.scoring, counting.cells, y, parents, table, place)

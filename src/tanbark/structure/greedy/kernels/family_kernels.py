@@ -14,7 +14,7 @@ from tanbark.arrays import Array
 from tanbark.counts.bitsets import PackedRows
 from tanbark.counts.kernels import popcount
 from tanbark.kernel import kernel
-from tanbark.structure.greedy.kernels.cell_kernels import Cells, list_by_bits, list_by_rows
+from tanbark.structure.greedy.kernels.cell_kernels import Cells, count_by_bits, list_by_bits, list_by_rows
 from tanbark.structure.greedy.kernels.gain_kernels import TOO_LARGE, table_score
 from tanbark.structure.greedy.kernels.scoring_kernels import (
     N_LOG_N,
@@ -43,27 +43,42 @@ def _score_cells(scoring: Scoring, cells: Cells, number: int, states: int, q: fl
 
 
 @kernel
-def score_family(data: PackedRows, scoring: Scoring, child: int, parents: Array, table: Array, place: Array) -> float:
-    """Return the score of a family from rows without weights, counted one by one.
+def score_family(
+    data: PackedRows, scoring: Scoring, cells: Cells, child: int, parents: Array, table: Array, place: Array
+) -> float:  # fmt: skip
+    """Return the score of a family from rows without weights, counted by bitsets or one by one.
 
     It is that of :func:`tanbark.structure.greedy.kernels.gain_kernels.flat_scores` to the last digit. ``table`` has
     room for all joint states, and ``place`` for every row.
     """
-    n_rows, states, q = data.codes.shape[1], data.n_states[child], 1
+    states, q, packed = data.n_states[child], 1, data.first[child] >= 0
+    for parent in parents:
+        q *= data.n_states[parent]
+        packed &= data.first[parent] >= 0
+    masses = mass_of(scoring, float(q * states), states, True), mass_of(scoring, float(q), states, False)
+    if packed and q * states <= len(cells.held):
+        count_by_bits(data, child, parents, cells)
+        counts = cells.dense
+    else:
+        _count_by_rows(data, child, parents, table[: q * states], place)
+        counts = table
+    return table_score(counts, 0, (q, states), masses, scoring.penalty, scoring.memo[0])  # type: ignore[no-any-return]
+
+
+@kernel
+def _count_by_rows(data: PackedRows, child: int, parents: Array, table: Array, place: Array) -> None:
+    """Count all joint states of a family, row by row; ``place`` becomes the joint state of each row."""
+    n_rows = data.codes.shape[1]
     for row in range(n_rows):
         place[row] = 0
     for position in range(len(parents) + 1):
         column = child if position == len(parents) else parents[position]
         for row in range(n_rows):
             place[row] = place[row] * data.n_states[column] + data.codes[column, row]
-    for parent in parents:
-        q *= data.n_states[parent]
-    for cell in range(q * states):
+    for cell in range(len(table)):
         table[cell] = 0.0
     for row in range(n_rows):
         table[place[row]] += 1.0
-    masses = mass_of(scoring, float(q * states), states, True), mass_of(scoring, float(q), states, False)
-    return table_score(table, 0, (q, states), masses, scoring.penalty, scoring.memo[0])  # type: ignore[no-any-return]
 
 
 @kernel

@@ -12,7 +12,7 @@ from tanbark.kernel import kernel
 from tanbark.structure.greedy.kernels import layout as field
 from tanbark.structure.greedy.kernels.gain_kernels import TOO_LARGE, log_gamma
 
-REMEMBERED, SLOT_BITS = 256, 10  # counts below have their terms of a Dirichlet score remembered, for 2^10 sizes
+REMEMBERED, SLOT_BITS = 512, 10  # counts below have their terms of a Dirichlet score remembered, for 2^10 sizes
 N_LOG_N, BDEU, K2 = range(3)  # what a cell adds to a score
 KINDS = {"bdeu": BDEU, "k2": K2}  # of the criteria; N_LOG_N of the others
 

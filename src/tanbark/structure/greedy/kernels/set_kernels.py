@@ -37,6 +37,16 @@ def toggle_member(mask: Array, column: int) -> None:
 
 
 @kernel
+def write_members(mask: Array, member: Array) -> None:
+    """Make a set of the columns that are marked."""
+    for word in range(len(mask)):
+        mask[word] = np.uint64(0)
+    for column in range(len(member)):
+        if member[column]:
+            toggle_member(mask, column)
+
+
+@kernel
 def has_members(mask: Array) -> bool:
     """Return whether a set is not empty."""
     word = 0
