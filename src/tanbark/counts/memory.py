@@ -247,13 +247,13 @@ class MemoryCounts(CountEngine):
         return np.asarray(small & ((left - 1) * (right - 1) <= MAX_BIT_PAIR))
 
     def _count_pairs_by_bits(self, pairs: Integers, starts: Integers, out: Counts) -> None:
-        from tanbark.counts import kernels
+        from tanbark.counts import bit_kernels
 
         bitsets, margins = self._bitsets, self._bit_margins
         step = max(1, -(-len(pairs) // (8 * self._threads)))
 
         def work(low: int, high: int) -> None:
-            kernels.count_pairs_by_bits(bitsets, margins, pairs[low:high], starts[low:high], out)
+            bit_kernels.count_pairs_by_bits(bitsets, margins, pairs[low:high], starts[low:high], out)
 
         run_threads(work, blocks(len(pairs), step), self._threads)
 
@@ -269,8 +269,8 @@ class MemoryCounts(CountEngine):
     @cached_property
     def _bit_margins(self) -> Integers:
         """Number of rows of every bitset by class."""
-        from tanbark.counts import kernels
+        from tanbark.counts import bit_kernels
 
         margins = np.zeros((len(self._bitsets.words), int(self._states[self.schema.target])), np.int64)
-        kernels.count_bits(self._bitsets.words, self._bitsets.segments, margins)
+        bit_kernels.count_bits(self._bitsets.words, self._bitsets.segments, margins)
         return margins
