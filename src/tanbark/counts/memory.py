@@ -232,7 +232,8 @@ class MemoryCounts(CountEngine):
         out = np.zeros(int(sizes.sum()), self._dtype)
         by_bits = self._pairs_suit_bits(pairs)
         if by_bits.any():
-            self._count_pairs_by_bits(pairs[by_bits], starts[by_bits], out)
+            chosen = slice(None) if by_bits.all() else by_bits
+            self._count_pairs_by_bits(pairs[chosen], starts[chosen], out)
         if not by_bits.all():
             target = self.schema.target
             rest = [(int(a), int(b), target) for a, b in pairs[~by_bits]]
@@ -242,6 +243,9 @@ class MemoryCounts(CountEngine):
     def _pairs_suit_bits(self, pairs: Integers) -> NDArray[np.bool_]:
         if self.table.weights is not None:
             return np.zeros(len(pairs), bool)
+        most = int(self._states[:-1].max(initial=0))
+        if most <= MAX_BIT_STATES and (most - 1) ** 2 <= MAX_BIT_PAIR:
+            return np.ones(len(pairs), bool)
         left, right = self._states[pairs[:, 0]], self._states[pairs[:, 1]]
         small = np.maximum(left, right) <= MAX_BIT_STATES
         return np.asarray(small & ((left - 1) * (right - 1) <= MAX_BIT_PAIR))

@@ -19,10 +19,12 @@ from tanbark.arrays import Floats
 from tanbark.checks import Options, check_at_least
 from tanbark.errors import OptionError, find
 from tanbark.kernel import for_work
+from tanbark.machine import blocks, run_threads, thread_count
 from tanbark.params.expert import by_class, check_columns, distribution, numbers
 from tanbark.table import Schema
 
 LARGEST_ALPHA = 1e100
+MIN_THREADED_FAMILIES = 128  # fewer are estimated before a second thread has started
 MOST_INTERPRETED = 2000  # cells of hierarchical CPTs that are computed before Numba would be imported
 
 
@@ -273,7 +275,12 @@ class Hierarchical(Smoothing):
         flat = np.ascontiguousarray(families).reshape(len(families), -1)
         found = np.empty(flat.shape)
         masses = for_work(kernels.prior_masses, flat.size, MOST_INTERPRETED)
-        masses(flat, shape, node, found)
+        threads = thread_count(None) if len(flat) >= MIN_THREADED_FAMILIES else 1
+
+        def work(low: int, high: int) -> None:
+            masses(flat[low:high], shape, node, found[low:high])
+
+        run_threads(work, blocks(len(flat), -(-len(flat) // (4 * threads))), threads)
         return found.reshape(counts.shape)
 
 
