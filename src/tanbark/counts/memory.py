@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Counts, Floats, Integers
-from tanbark.counts.bitsets import MAX_BIT_STATES, NO_BITSETS, Bitsets, PackedRows, pack
+from tanbark.counts.bitsets import ALL_ROWS, MAX_BIT_STATES, NO_BITSETS, Bitsets, PackedRows, pack
 from tanbark.counts.column_sets import ColumnSet, ColumnSets, cut
 from tanbark.counts.engine import CodedRows, CountEngine, PairInformation
 from tanbark.counts.information import measure_by_cells, measure_tables
@@ -139,7 +139,8 @@ class MemoryCounts(CountEngine):
         counted = [i for i in range(target) if first[i] < 0]
         found = dict(zip(counted, self.tables([(i, target) for i in counted]) if counted else [], strict=True))
         found.update((i, margins[first[i] : first[i] + self._states[i]]) for i in range(target) if first[i] >= 0)
-        return np.concatenate([self._count_class(), *(found[i].ravel() for i in range(target))])
+        classes = margins[ALL_ROWS] if packed else self._count_class()
+        return np.concatenate([classes, *(found[i].ravel() for i in range(target))])
 
     def _count_class(self) -> Counts:
         """Count the classes; without a kernel, which a first fit would have to wait for."""
