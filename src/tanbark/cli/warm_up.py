@@ -32,7 +32,7 @@ def warm_up(learners: tuple[str, ...], quiet: bool) -> None:
     from tanbark import kernel
     from tanbark.cli import measuring
     from tanbark.cli.models import make_model
-    from tanbark.counts import kernels
+    from tanbark.counts import bit_kernels
 
     kernel.interprets = False
     chosen = measuring.all_learners() if learners == ("all",) else dict.fromkeys(learners or USUAL)
@@ -42,7 +42,7 @@ def warm_up(learners: tuple[str, ...], quiet: bool) -> None:
         for name, model in models.items():
             _use(model)
             advance(name)
-    folder = getattr(getattr(kernels.pack_bits, "stats", None), "cache_path", None)
+    folder = getattr(getattr(bit_kernels.pack_bits, "stats", None), "cache_path", None)
     say(f"tanbark: kernels are kept in {folder} and beside it" if folder else "tanbark: nothing is kept", quiet=quiet)
 
 

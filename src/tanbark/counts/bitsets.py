@@ -17,9 +17,10 @@ from tanbark.machine import blocks, run_threads
 
 MAX_BIT_STATES = 12  # columns with more states get no bitsets: they would outgrow the codes
 WORD_BITS = 64
+COLUMNS_AT_ONCE = 4  # are packed in one pass over the rows
 ALL_ROWS = 0  # the bitset that holds every row
 NO_BITSETS = -1
-MOST_SHORT = 1 << 31  # rows whose places are short numbers
+MOST_SHORT = 1 << 31  # rows whose positions are short numbers
 EVERY_BIT = np.uint64((1 << WORD_BITS) - 1)
 
 
@@ -65,15 +66,13 @@ def pack(
     labels : (n_rows,) array, optional
         What the rows are sorted by, from 0 to ``n_labels - 1``; None keeps them as they are.
     """
-    from tanbark.counts import kernels
+    from tanbark.counts import bit_kernels
 
     n_columns, n_rows = codes.shape
     sizes = [n_rows] if labels is None else np.bincount(labels, minlength=n_labels).tolist()
     segments = np.array([0, *accumulate(-(-size // WORD_BITS) for size in sizes)], np.int64)
-    place = np.arange(0 if labels is None else n_rows, dtype=np.uint32 if n_rows < MOST_SHORT else np.int64)
-    if labels is not None:
-        shifts = WORD_BITS * segments[:-1] - (np.cumsum(sizes) - sizes)
-        place[np.argsort(labels, kind="stable")] = place + np.repeat(shifts, sizes).astype(place.dtype)
+    order = np.zeros(0, np.int64) if labels is None else np.argsort(labels, kind="stable")
+    order = order.astype(np.uint32 if n_rows < MOST_SHORT else np.int64)
     held = [states if states <= max_states else 0 for states in n_states.tolist()]
     *starts, end = accumulate(held, initial=1)
     first = np.array([low if states else NO_BITSETS for low, states in zip(starts, held, strict=True)], np.int64)
@@ -85,11 +84,16 @@ def pack(
         if rest:
             words[ALL_ROWS, low + whole] = (1 << rest) - 1
 
+    columns = np.flatnonzero(held)
+
     def work(low: int, high: int) -> None:
-        kernels.pack_bits(codes[low:high], place, first[low:high], n_states[low:high], words, complete[low:high])
+        bit_kernels.pack_bits(
+            codes, columns[low:high], order, segments, np.array(sizes), first, n_states, words, complete
+        )
 
     if threads > 1:
-        run_threads(work, blocks(n_columns, max(1, -(-n_columns // (4 * threads)))), threads)
+        step = len(columns) // (4 * threads) // COLUMNS_AT_ONCE * COLUMNS_AT_ONCE
+        run_threads(work, blocks(len(columns), max(COLUMNS_AT_ONCE, step)), threads)
     else:
-        work(0, n_columns)
+        work(0, len(columns))
     return Bitsets(words, first, n_states, complete, segments)

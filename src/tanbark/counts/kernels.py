@@ -13,13 +13,11 @@ import numpy as np
 from numba import types
 
 from tanbark.arrays import Array
-from tanbark.counts.bitsets import ALL_ROWS, WORD_BITS, Bitsets
+from tanbark.counts.bitsets import ALL_ROWS, Bitsets
 from tanbark.kernel import instruction, kernel, tiered
 
 ROWS_AT_ONCE = 4096  # keys of so many rows stay in the first cache
 WORDS_AT_ONCE = 128  # at most 256: places among them are bytes
-NO_STATE = np.uint8(255)  # above the states of every packed column
-EIGHT_ONES, LOW_SEVEN = np.uint64(0x0101010101010101), np.uint64(0x7F7F7F7F7F7F7F7F)  # of each byte
 
 
 class LabelledRows(NamedTuple):
@@ -43,110 +41,6 @@ def popcount(typing: Any, word: Any) -> Any:
         return builder.ctpop(args[0])
 
     return types.uint64(types.uint64), build
-
-
-@tiered(lambda codes, place, first, n_states, *_: 4 * codes.shape[1] * n_states.sum())
-def pack_bits(codes: Array, place: Array, first: Array, n_states: Array, words: Array, complete: Array) -> None:
-    """Set, for every packed column and state, the bits of the rows in that state; mark columns that are complete.
-
-    ``words[first[column] + state]`` is the bitset of a state; row t has the bit ``place[t]``, or t where ``place`` is
-    empty. Columns with a negative ``first`` are left out. A missing value sets no bit.
-    """
-    # The codes of a column are first put in the order of the bits, one to a byte, padded with a code that is no state;
-    # then each state compares eight of them at a time. One scatter and n_states linear sweeps per column.
-    n_columns, n_rows = codes.shape
-    placed, scattered = np.full(WORD_BITS * words.shape[1], NO_STATE, np.uint8), len(place) > 0
-    eights = placed.view(np.uint64)
-    for column in range(n_columns):
-        if first[column] < 0:
-            continue
-        values, states, missing = codes[column], n_states[column], 0
-        if scattered:
-            for row in range(n_rows):
-                placed[place[row]] = min(values[row], NO_STATE)
-            for row in range(n_rows):  # apart from the scatter, so that many are compared at once
-                missing += values[row] >= states
-        else:
-            for row in range(n_rows):
-                known = values[row] < states
-                placed[row] = values[row] if known else NO_STATE
-                missing += not known
-        complete[column] = missing == 0
-        for state in range(states):
-            wanted = EIGHT_ONES * np.uint64(state)
-            bitset = words[first[column] + state]
-            for word in range(len(bitset)):
-                found = np.uint64(0)
-                for k in range(8):
-                    found |= equal_bytes(eights[8 * word + k] ^ wanted) << np.uint64(8 * k)
-                bitset[word] = found
-
-
-@kernel
-def equal_bytes(differs: Any) -> Any:
-    """Return the bytes of a word that are 0, as the lowest eight bits (Warren 2012, Hacker's Delight, section 6-1)."""
-    zero = ~(((differs & LOW_SEVEN) + LOW_SEVEN) | differs | LOW_SEVEN) >> np.uint64(7)
-    zero |= zero >> np.uint64(7)
-    zero |= zero >> np.uint64(14)
-    return (zero | zero >> np.uint64(28)) & np.uint64(255)
-
-
-@tiered(lambda words, *_: words.size)
-def count_bits(words: Array, segments: Array, out: Array) -> None:
-    """Count the rows of every bitset, class by class."""
-    for row in range(len(words)):
-        for c in range(len(segments) - 1):
-            segment = words[row, segments[c] : segments[c + 1]]
-            total = np.uint64(0)
-            for word in range(len(segment)):
-                total += popcount(segment[word])
-            out[row, c] = np.int64(total)
-
-
-@tiered(
-    lambda bitsets, margins, pairs, starts, out: (
-        len(pairs) * bitsets.words.shape[1] * bitsets.n_states.max(initial=1) ** 2
-    )
-)
-def count_pairs_by_bits(bitsets: Bitsets, margins: Array, pairs: Array, starts: Array, out: Array) -> None:
-    """Count (left, right, class) for pairs of columns by AND and popcount over the words of each class.
-
-    ``margins[bitset, c]`` counts the rows of a bitset in class c.
-    """
-    # The last state of a complete column is what the other states leave of the margin, so it is not counted:
-    # (n_left - 1) * (n_right - 1) sweeps over the words for two complete columns.
-    words, first, n_states, complete, segments = bitsets
-    n_classes = len(segments) - 1
-    for pair in range(len(pairs)):
-        left, right = pairs[pair, 0], pairs[pair, 1]
-        n_left, n_right = n_states[left], n_states[right]
-        counted_left, counted_right = n_left - complete[left], n_right - complete[right]
-        start = starts[pair]
-        for a in range(counted_left):
-            row_a = words[first[left] + a]
-            for b in range(counted_right):
-                row_b = words[first[right] + b]
-                for c in range(n_classes):
-                    words_a = row_a[segments[c] : segments[c + 1]]  # indices from 0 let the compiler use wide registers
-                    words_b = row_b[segments[c] : segments[c + 1]]
-                    total = np.uint64(0)
-                    for word in range(len(words_a)):
-                        total += popcount(words_a[word] & words_b[word])
-                    out[start + (a * n_right + b) * n_classes + c] = np.int64(total)
-        if complete[right]:
-            for a in range(counted_left):
-                for c in range(n_classes):
-                    rest = margins[first[left] + a, c]
-                    for b in range(counted_right):
-                        rest -= out[start + (a * n_right + b) * n_classes + c]
-                    out[start + (a * n_right + counted_right) * n_classes + c] = rest
-        if complete[left]:
-            for b in range(n_right):
-                for c in range(n_classes):
-                    rest = margins[first[right] + b, c]
-                    for a in range(counted_left):
-                        rest -= out[start + (a * n_right + b) * n_classes + c]
-                    out[start + (counted_left * n_right + b) * n_classes + c] = rest
 
 
 @tiered(lambda members, *_: 4 * members.size)

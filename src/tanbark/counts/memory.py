@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tanbark.arrays import Counts, Floats, Integers
-from tanbark.counts.bitsets import MAX_BIT_STATES, NO_BITSETS, Bitsets, PackedRows, pack
+from tanbark.counts.bitsets import ALL_ROWS, MAX_BIT_STATES, NO_BITSETS, Bitsets, PackedRows, pack
 from tanbark.counts.column_sets import ColumnSet, ColumnSets, cut
 from tanbark.counts.engine import CodedRows, CountEngine, PairInformation
 from tanbark.counts.information import measure_by_cells, measure_tables
@@ -139,7 +139,8 @@ class MemoryCounts(CountEngine):
         counted = [i for i in range(target) if first[i] < 0]
         found = dict(zip(counted, self.tables([(i, target) for i in counted]) if counted else [], strict=True))
         found.update((i, margins[first[i] : first[i] + self._states[i]]) for i in range(target) if first[i] >= 0)
-        return np.concatenate([self._count_class(), *(found[i].ravel() for i in range(target))])
+        classes = margins[ALL_ROWS] if packed else self._count_class()
+        return np.concatenate([classes, *(found[i].ravel() for i in range(target))])
 
     def _count_class(self) -> Counts:
         """Count the classes; without a kernel, which a first fit would have to wait for."""
@@ -232,7 +233,8 @@ class MemoryCounts(CountEngine):
         out = np.zeros(int(sizes.sum()), self._dtype)
         by_bits = self._pairs_suit_bits(pairs)
         if by_bits.any():
-            self._count_pairs_by_bits(pairs[by_bits], starts[by_bits], out)
+            chosen = slice(None) if by_bits.all() else by_bits
+            self._count_pairs_by_bits(pairs[chosen], starts[chosen], out)
         if not by_bits.all():
             target = self.schema.target
             rest = [(int(a), int(b), target) for a, b in pairs[~by_bits]]
@@ -242,18 +244,21 @@ class MemoryCounts(CountEngine):
     def _pairs_suit_bits(self, pairs: Integers) -> NDArray[np.bool_]:
         if self.table.weights is not None:
             return np.zeros(len(pairs), bool)
+        most = int(self._states[:-1].max(initial=0))
+        if most <= MAX_BIT_STATES and (most - 1) ** 2 <= MAX_BIT_PAIR:
+            return np.ones(len(pairs), bool)
         left, right = self._states[pairs[:, 0]], self._states[pairs[:, 1]]
         small = np.maximum(left, right) <= MAX_BIT_STATES
         return np.asarray(small & ((left - 1) * (right - 1) <= MAX_BIT_PAIR))
 
     def _count_pairs_by_bits(self, pairs: Integers, starts: Integers, out: Counts) -> None:
-        from tanbark.counts import kernels
+        from tanbark.counts import bit_kernels
 
         bitsets, margins = self._bitsets, self._bit_margins
         step = max(1, -(-len(pairs) // (8 * self._threads)))
 
         def work(low: int, high: int) -> None:
-            kernels.count_pairs_by_bits(bitsets, margins, pairs[low:high], starts[low:high], out)
+            bit_kernels.count_pairs_by_bits(bitsets, margins, pairs[low:high], starts[low:high], out)
 
         run_threads(work, blocks(len(pairs), step), self._threads)
 
@@ -269,8 +274,8 @@ class MemoryCounts(CountEngine):
     @cached_property
     def _bit_margins(self) -> Integers:
         """Number of rows of every bitset by class."""
-        from tanbark.counts import kernels
+        from tanbark.counts import bit_kernels
 
         margins = np.zeros((len(self._bitsets.words), int(self._states[self.schema.target])), np.int64)
-        kernels.count_bits(self._bitsets.words, self._bitsets.segments, margins)
+        bit_kernels.count_bits(self._bitsets.words, self._bitsets.segments, margins)
         return margins

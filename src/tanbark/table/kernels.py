@@ -91,35 +91,45 @@ def look_small(block: Array, low: int, out: Array, seen: Array, strange: Array) 
 
     The block is also written to ``out`` transposed: where all numbers are small, these may be the codes.
     """
-    # One pass: a value sets bit (v mod 64) of its column's word, and v >> 6 is 0 exactly where v lies in 0..63
-    # (a negative number wraps round to a large one). Tiles of rows are transposed while they are in the cache.
+    # One pass: v >> 6 is 0 exactly where v lies in 0..63 (a negative number wraps round to a large one). Tiles of rows
+    # become bytes, which are transposed and looked at while they are in the cache.
     rows, columns = block.shape
-    tile = np.empty((TILE_ROWS, columns), np.uint8)
-    for top in range(0, rows, TILE_ROWS):
-        size = min(TILE_ROWS, rows - top)
+    tile = np.empty((BYTE_ROWS, columns), np.uint8)
+    for top in range(0, rows, BYTE_ROWS):
+        size = min(BYTE_ROWS, rows - top)
         for row in range(size):
             values, found = block[top + row], tile[row]
             for column in range(columns):
                 value = np.uint64(values[column])
-                seen[column] |= np.uint64(1) << (value & np.uint64((1 << SMALL_BITS) - 1))
                 strange[column] |= value >> np.uint64(SMALL_BITS)
                 found[column] = value
         _transpose(tile[:size], low + top, out)
+        _mark_small(out, low + top, low + top + size, seen)
 
 
 @kernel
 def look_bytes(block: Array, low: int, out: Array, seen: Array, strange: Array) -> None:
-    """Do as ``look_small`` for bytes, which need no narrowing: the numbers are looked at where they were copied to."""
+    """Do as ``look_small`` for bytes, which need no narrowing."""
     for top in range(0, len(block), BYTE_ROWS):
         tile = block[top : top + BYTE_ROWS]
         _transpose(tile, low + top, out)
+        start, stop = low + top, low + top + len(tile)
+        _mark_small(out, start, stop, seen)
         for column in range(block.shape[1]):
-            copied, found, others = out[column, low + top : low + top + len(tile)], np.uint64(0), np.uint64(0)
-            for row in range(len(copied)):
-                found |= np.uint64(1) << (np.uint64(copied[row]) & np.uint64((1 << SMALL_BITS) - 1))
-                others |= np.uint64(copied[row]) >> np.uint64(SMALL_BITS)
-            seen[column] |= found
+            values, others = out[column, start:stop], np.uint8(0)
+            for row in range(len(values)):
+                others |= values[row] >> np.uint8(SMALL_BITS)
             strange[column] |= others
+
+
+@kernel
+def _mark_small(codes: Array, start: int, stop: int, seen: Array) -> None:
+    """Set the bit (v mod 64) of a column's word for each of its bytes, from row ``start`` to ``stop``."""
+    for column in range(len(seen)):
+        values, found = codes[column, start:stop], np.uint64(0)
+        for row in range(len(values)):
+            found |= np.uint64(1) << (np.uint64(values[row]) & np.uint64((1 << SMALL_BITS) - 1))
+        seen[column] |= found
 
 
 @kernel

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from strategies import make_table
+from tanbark.counts import bit_kernels
 from tanbark.counts.bitsets import ALL_ROWS, MAX_BIT_STATES, NO_BITSETS, WORD_BITS, pack
+from tanbark.kernel import interpreted
 
 
 def members(words):
@@ -42,3 +44,27 @@ def test_without_states_only_the_rows_are_packed():
     packed = pack(table.codes, np.array(table.schema.cardinalities), max_states=0)
     assert packed.words.shape == (1, 2)
     assert (packed.first == NO_BITSETS).all()
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("n_columns", [1, 2, 5, 7])
+@pytest.mark.parametrize("sort", [False, True])
+def test_any_number_of_columns_is_packed_in_python_as_compiled(n_columns, sort, dtype, monkeypatch):
+    draw = np.random.default_rng(n_columns)
+    codes = draw.integers(0, 3, (n_columns, 150)).astype(dtype)
+    codes[-1, draw.random(150) < 0.1] = np.iinfo(dtype).max
+    codes[-1, 0] = min(258, np.iinfo(dtype).max)  # no state, though the lowest byte of 258 is one
+    states, labels = np.full(n_columns, 3), draw.integers(0, 2, 150) if sort else None
+    compiled = pack(codes, states, labels=labels, n_labels=2 if sort else 1)
+    order = np.arange(150) if labels is None else np.argsort(labels, kind="stable")
+    label = np.zeros(150, int) if labels is None else np.sort(labels)
+    for column in range(n_columns):
+        for state in range(3):
+            bits = np.unpackbits(compiled.words[compiled.first[column] + state].view(np.uint8), bitorder="little")
+            places = WORD_BITS * compiled.segments[label] + np.arange(150) - np.searchsorted(label, label)
+            assert bits[places].tolist() == (codes[column, order] == state).tolist()
+            assert bits.sum() == (codes[column] == state).sum()
+    monkeypatch.setattr(bit_kernels, "pack_bits", interpreted(bit_kernels.pack_bits))
+    plain = pack(codes, states, labels=labels, n_labels=2 if sort else 1)
+    assert plain.words.tolist() == compiled.words.tolist()
+    assert plain.complete.tolist() == compiled.complete.tolist() == [1] * (n_columns - 1) + [0]

@@ -7,7 +7,7 @@ import pytest
 
 import naive
 from strategies import make_table
-from tanbark.counts import kernels
+from tanbark.counts import bit_kernels, kernels
 from tanbark.counts.bitsets import pack
 from tanbark.counts.column_sets import ColumnSets
 
@@ -30,7 +30,7 @@ def test_sets_are_counted_by_bits_and_by_rows(gaps):
 def test_popcount_counts_bits():
     words = np.array([0, 1, 2**64 - 1, 0b1011 << 40], np.uint64)
     out = np.zeros((4, 1), np.int64)
-    kernels.count_bits(words[:, None], np.array([0, 1]), out)
+    bit_kernels.count_bits(words[:, None], np.array([0, 1]), out)
     assert out.ravel().tolist() == [0, 1, 64, 3]
 
 

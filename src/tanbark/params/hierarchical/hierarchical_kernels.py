@@ -160,7 +160,7 @@ def fit_family(counts: Array, shape: Array, axis: int, order: Array) -> tuple[Co
     return tree, out
 
 
-@tiered(lambda counts, *_: 100 * counts.size)
+@tiered(lambda counts, *_: 1000 * counts.size)
 def prior_masses(counts: Array, shape: Array, axis: int, out: Array) -> None:
     """Write the prior mass of every cell of families of one shape; ``counts`` and ``out`` are (n_families, n_cells)."""
     for family in range(len(counts)):
