@@ -16,9 +16,17 @@ settings.load_profile("tests")
 
 SHARED = {"cli": "cli", "export": "postgres", "sql": "postgres"}  # folders whose files share models, and their groups
 
+# Estimators and files whose searches consist of the same kernels. A process compiles a kernel that others call once for
+# all of them, and only the outermost ones are read from disk by other processes.
+SEARCHES = (
+    "GBN", "BAN", "SparseCandidateGBN", "MMHCANB", "MMHCGBN", "BNC2P", "CMDLGBN", "test_registry", "test_anytime",
+    "test_ban", "test_cpdag", "test_gains", "test_hill_climb", "test_parent_sets", "test_sparse_candidate",
+    "test_bdeu_learners",
+)  # fmt: skip
+
 # Groups that take longest, for their work or for the kernels that they compile. They begin first, so that no process is
-# left alone with one of them at the end.
-LONGEST = ("postgres", "test_interrupts", "test_registry", "browser", "cli", "NaiveBayes")
+# left alone with one of them at the end. What only uses kernels that others compile, such as test_interrupts, does not.
+LONGEST = ("searches", "postgres", "browser", "test_ensemble", "cli", "Classifier", "NaiveBayes")
 
 
 def pytest_configure(config):
@@ -39,12 +47,12 @@ def pytest_collection_modifyitems(items):
 
 
 def group_of(item):
-    """Return the estimator of a contract, which has kernels of its own; else the file, or a folder of shared models."""
+    """Return the estimator of a contract, the file, or a folder of shared models; or the kernels that several have."""
+    found = SHARED.get(item.path.parent.name) or item.path.stem
     if "contract" in item.path.parts:
-        for word in re.findall(r"[A-Z]\w+", item.name.partition("[")[2]):
-            if word in tb.__all__:
-                return word
-    return SHARED.get(item.path.parent.name) or item.path.stem
+        words = re.findall(r"[A-Z]\w+", item.name.partition("[")[2])
+        found = next((word for word in words if word in tb.__all__), found)
+    return "searches" if found in SEARCHES else found
 
 
 def pytest_collection_finish():
