@@ -14,11 +14,26 @@ settings.register_profile(
 )
 settings.load_profile("tests")
 
-SHARED = {"cli": "cli", "export": "postgres", "sql": "postgres"}  # folders whose files share models, and their groups
+# Folders whose files share models, and their groups.
+SHARED = {"cli": "cli", "export": "postgres", "sql": "postgres"}
+
+# Folders, estimators and files whose searches consist of the same kernels. A process compiles a kernel that others call
+# once for all of them; other processes read only the outermost kernels from disk.
+SEARCHES = {
+    "searches": (
+        "greedy", "GBN", "BAN", "SparseCandidateGBN", "MMHCANB", "MMHCGBN", "BNC2P", "CMDLGBN", "test_registry",
+        "test_hill_climb", "test_bdeu_learners",
+    ),
+    "separations": ("constraint", "RAIANB", "RAIGBN", "PCANB", "PCGBN"),
+    "exact": ("exact", "ExactANB", "ExactGBN", "KBestANB", "KBestGBN"),
+}  # fmt: skip
+GROUPS = {name: group for group, names in SEARCHES.items() for name in names}
 
 # Groups that take longest, for their work or for the kernels that they compile. They begin first, so that no process is
-# left alone with one of them at the end.
-LONGEST = ("postgres", "test_interrupts", "test_registry", "browser", "cli", "NaiveBayes")
+# left alone with one of them at the end. What only uses kernels that others compile, such as test_interrupts, does not.
+LONGEST = (
+    "searches", "postgres", "browser", "test_ensemble", "separations", "exact", "cli", "Classifier", "NaiveBayes",
+)  # fmt: skip
 
 
 def pytest_configure(config):
@@ -39,12 +54,12 @@ def pytest_collection_modifyitems(items):
 
 
 def group_of(item):
-    """Return the estimator of a contract, which has kernels of its own; else the file, or a folder of shared models."""
+    """Return the group of a folder, of the estimator of a contract, or of a file."""
+    folder, found = item.path.parent.name, item.path.stem
     if "contract" in item.path.parts:
-        for word in re.findall(r"[A-Z]\w+", item.name.partition("[")[2]):
-            if word in tb.__all__:
-                return word
-    return SHARED.get(item.path.parent.name) or item.path.stem
+        words = re.findall(r"[A-Z]\w+", item.name.partition("[")[2])
+        found = next((word for word in words if word in tb.__all__), found)
+    return SHARED.get(folder) or GROUPS.get(folder) or GROUPS.get(found, found)
 
 
 def pytest_collection_finish():

@@ -79,11 +79,12 @@ class Kernel:
             self._compiled = self._compiled or made  # another thread may have been first
         return self._compiled
 
-    def _dispatcher(self, **options: bool) -> Any:
+    def _dispatcher(self, *, inner: bool = False) -> Any:
         """Make a dispatcher of Numba; called by a kernel with a constant, it is not compiled for that value alone."""
         from numba import njit
         from numba.core.types.misc import unliteral
 
+        options = {"no_cpython_wrapper": inner, "pipeline_class": _compilers()[inner]}
         made = njit(nogil=True, error_model=self._error_model, **options)(self.py_func)
         resolve = made.get_call_template
         made.get_call_template = lambda types, keywords: resolve([unliteral(each) for each in types], keywords)
@@ -96,7 +97,7 @@ class Kernel:
         It becomes part of the other kernel, and is kept on disk with that one only.
         """
         if self._inner is None:
-            made = self._dispatcher(no_cpython_wrapper=True)
+            made = self._dispatcher(inner=True)
             self._inner = self._inner or made
         return getattr(self._inner, "_numba_type_")  # noqa: B009
 
@@ -192,6 +193,18 @@ def instruction(twin: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
     Numba is imported when a kernel that calls the function is compiled, not with the module.
     """
     return lambda emit: Instruction(twin, emit)
+
+
+@cache
+def _compilers() -> tuple[Any, Any]:
+    """Return the compilers for kernels that Python calls and for those within them."""
+    try:
+        from tanbark.kernel_compiler import compilers
+    except ImportError:  # Numba's own, where its modules are not those that are known
+        from numba.core.compiler import Compiler
+
+        return Compiler, Compiler
+    return compilers()
 
 
 @cache

@@ -25,7 +25,7 @@ warnings.simplefilter("error")
 warnings.simplefilter("always", tb.errors.KernelCacheWarning)
 assert os.getuid() != 0 and not os.access(os.path.dirname(tb.__file__), os.W_OK)
 rows = np.arange(60).reshape(20, 3) % 4.0
-print(tb.NaiveBayes().fit(rows, np.arange(20) % 2).predict_proba(rows).tolist())
+print(tb.NaiveBayes(parameters="laplace").fit(rows, np.arange(20) % 2).predict_proba(rows).tolist())
 """
 
 
@@ -73,7 +73,7 @@ def run(place, temporary):
 
 def expected():
     rows = np.arange(60).reshape(20, 3) % 4.0
-    return f"{tb.NaiveBayes().fit(rows, np.arange(20) % 2).predict_proba(rows).tolist()}\n"
+    return f"{tb.NaiveBayes(parameters='laplace').fit(rows, np.arange(20) % 2).predict_proba(rows).tolist()}\n"
 
 
 def test_a_fit_by_nobody_without_a_home_on_a_read_only_installation(place):

@@ -70,7 +70,7 @@ def told(learnt):
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_every_wrapper_takes_the_steps_it_takes_in_memory(name, gaps, weighted, scoring, least_cells, monkeypatch):
     monkeypatch.setattr("tanbark.counts.partitioned.base.MIN_CELLS", least_cells)
-    table, options = dependent_rows(5, gaps=gaps, weighted=weighted), {"cv": 4, "random_state": 3, "scoring": scoring}
+    table, options = dependent_rows(5, gaps=gaps, weighted=weighted), {"cv": 3, "random_state": 3, "scoring": scoring}
     rows, counts = MemoryCounts(table), streamed(table)
     theirs = LEARNERS[name].learn(rows, evaluate=make_evaluator(rows, rows, **{**FOLDS, **options}), tol=0.0)
     ours = LEARNERS[name].learn(counts, evaluate=make_evaluator(counts, None, **{**FOLDS, **options}), tol=0.0)

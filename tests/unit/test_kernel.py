@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 from tanbark import kernel as kernels
@@ -70,6 +71,58 @@ def _up_and_down(x):
     return _step(x, True) + _step(2, False)
 
 
+@pytest.fixture
+def nothing_kept(monkeypatch):
+    """Let kernels be compiled here, whatever is kept on disk."""
+    from numba.core.caching import NullCache
+
+    monkeypatch.setattr(kernels, "open_cache", lambda _: NullCache())
+
+
+@pytest.mark.usefixtures("nothing_kept")
 def test_a_kernel_is_compiled_once_for_all_constants():
-    assert _up_and_down(5) == 7
+    assert kernel(_up_and_down.py_func)(5) == 7
     assert len(_step._inner.signatures) == 1
+
+
+@kernel
+def _refuse(x):
+    if x < 0:
+        raise ValueError("negative", x)
+    return np.sqrt(x)
+
+
+@kernel
+def _count_down(x):
+    return 0 if x == 0 else 1 + _count_down(x - 1)
+
+
+@kernel
+def _use_both(x):
+    return _refuse(x) + _count_down(3)
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_a_kernel_within_another_has_no_machine_code_and_raises_its_errors():
+    outer = kernel(_use_both.py_func)
+    assert outer(4.0) == 5
+    (inner,) = _refuse._inner.overloads.values()
+    assert inner.library.get_pointer_to_function(inner.fndesc.llvm_func_name) == 0
+    with pytest.raises(ValueError, match="negative") as raised:
+        outer(-2.0)
+    assert raised.value.args == ("negative", -2.0)
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_another_numba_compiles_kernels_in_its_own_way(monkeypatch):
+    from numba.core.compiler import Compiler
+
+    from tanbark import kernel_compiler
+
+    monkeypatch.setattr(kernel_compiler, "EXPECTED", ("what_no_library_has",))
+    kernels._compilers.cache_clear()
+    try:
+        assert kernels._compilers() == (Compiler, Compiler)
+        assert kernel(_add_doubles.py_func)(1.5, 2.0) == 7
+    finally:
+        kernels._compilers.cache_clear()

@@ -23,6 +23,9 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-software-rasterizer",
+    "--disable-extensions",
+    "--in-process-gpu",
 ]
 
 

@@ -80,8 +80,8 @@ def test_rules_need_one():
 
 
 def test_held_out_posteriors_are_those_of_the_log_loss():
-    table = rules(400)
-    found = select_for_rules(400).choice
+    table = rules(600)
+    found = select_for_rules(600).choice
     assert np.exp(found.held_out).sum(axis=1) == pytest.approx(1.0)
     labels = table.codes[-1].astype(int)
     assert log_loss(found.held_out, labels) == pytest.approx(found.log_loss, abs=1e-9)
@@ -159,7 +159,7 @@ def test_one_network_predicts_where_it_is_the_best(monkeypatch):
             right = np.minimum(codes[0], codes[1]) + np.minimum(codes[2], codes[3]) >= 2
             return np.stack([np.zeros(codes.shape[1]), np.where(right, 9.0, -9.0)], axis=1)
 
-    table = rules(400)
+    table = rules(600)
     assert not select_for_rules(400).choice.single
     monkeypatch.setattr(selection, "learn_reading", lambda rows, *, n_jobs: Rule())
     found = chosen(table)
