@@ -66,48 +66,52 @@ def find_terms(q: float, more: float, child: Child) -> Terms:
 
 
 @kernel
-def term(n: float, row: int, terms: Terms) -> float:
+def term(n: float, row: int, masses: Array, table: Array) -> float:
     """Return lgamma(a + n) - lgamma(a) for the mass a of a row."""
-    if n < terms.table.shape[1]:
-        return terms.table[row, np.int64(n)]  # type: ignore[no-any-return]  # an element of an array
-    return math.lgamma(terms.masses[row] + n) - math.lgamma(terms.masses[row])
+    if n < table.shape[1]:
+        return table[row, np.int64(n)]  # type: ignore[no-any-return]  # an element of an array
+    return math.lgamma(masses[row] + n) - math.lgamma(masses[row])
 
 
 @kernel
-def _cost_of_group(
-    pure: Array, mixed: Array, n_mixed: int, entropy: float, excess: float, child: Child, terms: Terms
+def _cost_of_mixed(
+    pure: Array, mixed: Array, n_mixed: int, entropy: float, excess: float, log_r: float, masses: Array, table: Array
 ) -> float:
-    """Return the least that a group costs in any superset: see ``bounded_sets.bounded_families`` for the proof.
+    """Return the least that a group with mixed cells costs in any superset: see ``bounded_sets`` for the proof.
 
     ``pure`` and ``mixed`` count the child's states in cells with one and with several of them; ``n_mixed`` cells have
     several, which cost ``entropy`` together, and at most ``excess`` more in the worst of them.
     """
-    r = child.n_states
-    log_r = math.log(r)
-    observed = 0
+    r, total, cost = len(pure), 0.0, 0.0
     for k in range(r):
-        observed += pure[k] + mixed[k] > 0
-    by_states = observed * log_r if child.unit else 0.0
-    if n_mixed == 0 or not terms.strong:
-        return max(by_states, entropy)
-    total, cost = 0.0, 0.0
-    for k in range(r):
-        total += mixed[k]
-        cost -= term(mixed[k], LATER_CHILD, terms)
-    here = term(total, LATER, terms)
+        if mixed[k] > 0:
+            total += mixed[k]
+            cost -= term(mixed[k], LATER_CHILD, masses, table)
+    here = term(total, LATER, masses, table)
     cost += here
     for k in range(r):
         if pure[k] > 0:
             apart = log_r
             if mixed[k] > 0:
-                joined = term(total + pure[k], LATER, terms) - here
-                joined -= term(mixed[k] + pure[k], LATER_CHILD, terms)
-                apart = min(apart, joined + term(mixed[k], LATER_CHILD, terms))
+                joined = term(total + pure[k], LATER, masses, table) - here
+                joined -= term(mixed[k] + pure[k], LATER_CHILD, masses, table)
+                apart = min(apart, joined + term(mixed[k], LATER_CHILD, masses, table))
             cost += apart
     if n_mixed > 1:
-        a = terms.masses[LATER]
+        a = masses[LATER]
         cost = min(cost, entropy + excess + log_r + math.log(r * (a + 1) / a) - 2 * math.log(2.0))
-    return max(cost, by_states)  # type: ignore[no-any-return]  # a term of an array
+    return cost
+
+
+@kernel
+def _of_alone(alone: Array, log_r: float, masses: Array, table: Array) -> tuple[float, float]:
+    """Return what groups that have left the table add to bound and score."""
+    bound, score = 0.0, 0.0
+    for n in range(1, len(alone)):
+        if alone[n]:
+            bound -= alone[n] * log_r
+            score += alone[n] * (term(n, NOW_CHILD, masses, table) - term(n, NOW, masses, table))
+    return bound, score
 
 
 @kernel
@@ -115,15 +119,13 @@ def bound_and_score(
     groups: Array, keys: Array, counts: Array, alone: Array, child: Child, terms: Terms
 ) -> tuple[float, float]:
     """Return a bound on the scores of all larger sets that the node may lead to, and the score of its own set."""
-    # One pass over the table: groups are runs, and the cells of a group are runs within it.
-    r, bits, products, size, strong = child.n_states, child.bits, child.products, len(groups), terms.strong
-    states = (1 << bits) - 1
+    # One pass over the table: groups are runs, and the cells of a group are runs within it. Tuples are unpacked once:
+    # an attribute in a loop costs a reference count per round.
+    strong, masses, table = terms
+    r, bits, products, size, unit = child.n_states, child.bits, child.products, len(groups), child.unit
+    states, log_r = (1 << bits) - 1, math.log(r)
     pure, mixed = np.zeros(r, counts.dtype), np.zeros(r, counts.dtype)
-    bound, score, log_r = 0.0, 0.0, math.log(r) if child.unit else 0.0
-    for n in range(1, len(alone)):
-        if alone[n]:
-            bound -= alone[n] * log_r
-            score += alone[n] * (term(n, NOW_CHILD, terms) - term(n, NOW, terms))
+    bound, score = _of_alone(alone, log_r if unit else 0.0, masses, table)
     i = 0
     while i < size:
         group, n_mixed, entropy, excess = groups[i], 0, 0.0, 0.0
@@ -141,20 +143,24 @@ def bound_and_score(
                 total += n
                 mixed[keys[i] & states] += n
                 likelihood += _n_log_n(n, products)
-                lost += term(n, LATER_CHILD, terms) if strong else 0.0
+                lost += term(n, LATER_CHILD, masses, table) if strong else 0.0
                 i += 1
             likelihood -= _n_log_n(total, products)
             entropy -= likelihood
             if strong:
-                excess = max(excess, likelihood - lost + term(total, LATER, terms))
-        bound -= _cost_of_group(pure, mixed, n_mixed, entropy, excess, child, terms)
-        total = 0.0
+                excess = max(excess, likelihood - lost + term(total, LATER, masses, table))
+        total, observed = 0.0, 0
         for k in range(r):
             n = pure[k] + mixed[k]
             if n > 0:
                 total += n
-                score += term(n, NOW_CHILD, terms)
-        score -= term(total, NOW, terms)
+                observed += 1
+                score += term(n, NOW_CHILD, masses, table)
+        score -= term(total, NOW, masses, table)
+        cost = entropy
+        if n_mixed and strong:
+            cost = _cost_of_mixed(pure, mixed, n_mixed, entropy, excess, log_r, masses, table)
+        bound -= max(cost, observed * log_r if unit else 0.0)
     return bound, score
 
 
@@ -163,25 +169,23 @@ def plain_bound_and_score(
     groups: Array, rows: Array, plain: Plain, alone: Array, child: Child, terms: Terms
 ) -> tuple[float, float]:
     """Return what ``bound_and_score`` does for a table of row numbers, where no cell has several states."""
+    _, _, _, counts, states = plain
+    _, masses, table = terms
     r, size, log_r = child.n_states, len(groups), math.log(child.n_states) if child.unit else 0.0
-    held = np.zeros(r, plain.counts.dtype)
-    bound, score = 0.0, 0.0
-    for n in range(1, len(alone)):
-        if alone[n]:
-            bound -= alone[n] * log_r
-            score += alone[n] * (term(n, NOW_CHILD, terms) - term(n, NOW, terms))
+    held = np.zeros(r, counts.dtype)
+    bound, score = _of_alone(alone, log_r, masses, table)
     i = 0
     while i < size:
         group, total = groups[i], 0.0
         held[:] = 0
         while i < size and groups[i] == group:
-            held[plain.child[rows[i]]] += plain.counts[rows[i]]
+            held[states[rows[i]]] += counts[rows[i]]
             i += 1
         for k in range(r):
             n = held[k]
             if n > 0:
                 total += n
                 bound -= log_r
-                score += term(n, NOW_CHILD, terms)
-        score -= term(total, NOW, terms)
+                score += term(n, NOW_CHILD, masses, table)
+        score -= term(total, NOW, masses, table)
     return bound, score
