@@ -100,7 +100,7 @@ def _cost_of_mixed(
     if n_mixed > 1:
         a = masses[LATER]
         cost = min(cost, entropy + excess + log_r + math.log(r * (a + 1) / a) - 2 * math.log(2.0))
-    return cost
+    return cost  # type: ignore[no-any-return]  # a term of an array
 
 
 @kernel
