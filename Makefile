@@ -6,6 +6,9 @@ PYTHONS ?= python3.12 python3.13
 BIN := $(VENV)/bin
 SHARED_DATA ?= ../shared/data
 
+# or every process that a test starts would compile all modules again
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-oldest test-python coverage browser java postgres check lint types layers bench docs docs-test pictures build clean
 
 demo: $(VENV)/.demo
