@@ -22,6 +22,7 @@ def module(tmp_path, monkeypatch):
     """A function that imports a module with a kernel, anew each time as another process would."""
     monkeypatch.setattr(kernel_cache, "_announced", True)
     monkeypatch.setattr(kernel_cache, "_warned", False)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python would take that of a file of the same date and size
     (tmp_path / "package").mkdir()
     path = tmp_path / "package" / "doubling.py"
     path.write_text(SOURCE)
