@@ -131,9 +131,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def table(rows: list[dict[str, object]]) -> str:
     """Write the table of the page."""
     lines = [
-        "| rows from | network | columns | rows | method | clock, s | processor, s | GiB | sets | parents allowed "
-        "| most parents | outcome |",
-        "|---|---|--:|--:|---|--:|--:|--:|--:|--:|--:|---|",
+        "| rows from | network | columns | parents allowed | outcome | clock, s | processor, s | GiB | method | sets "
+        "| most parents | rows |",
+        "|---|---|--:|--:|---|--:|--:|--:|---|--:|--:|--:|",
     ]
     for row in rows:
         case = str(row["case"])
@@ -144,8 +144,9 @@ def table(rows: list[dict[str, object]]) -> str:
         allowed = "any" if row.get("max_parents") is None else row["max_parents"]
         sets = f"{row['candidates']:,}" if row["method"] == "ip" else "all"
         lines.append(
-            f"| {name} | {kind} | {row['features']} | {row['rows']:,} | {row['method']} | {row['seconds']:,.1f} | "
-            f"{row['cpu_seconds']:,.1f} | {row['gib']:.2f} | {sets} | {allowed} | {row['most_parents']} | {outcome} |"
+            f"| {name} | {kind} | {row['features']} | {allowed} | {outcome} | {row['seconds']:,.1f} | "
+            f"{row['cpu_seconds']:,.1f} | {row['gib']:.2f} | {row['method']} | {sets} | {row['most_parents']} | "
+            f"{row['rows']:,} |"
         )
     return "\n".join(lines) + "\n"
 
